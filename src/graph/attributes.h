@@ -160,7 +160,7 @@ inline constexpr AttrSchema kAttrSchema = {
 class Attrs {
  public:
   Attrs() : Attrs(&kAttrSchema<NoAttrs>) {}
-  explicit Attrs(const AttrSchema* schema) : schema_(schema), held_(schema->make()) {}
+  explicit Attrs(const AttrSchema* schema) : schema_(schema), held_(schema->make()) {}  // all defaults
   template <class A, class = std::enable_if_t<!std::is_pointer_v<A> && !std::is_same_v<A, Attrs>>>
   Attrs(A attrs) : schema_(&kAttrSchema<A>), held_(std::make_shared<A>(std::move(attrs))) {}  // NOLINT: implicit
 

@@ -115,6 +115,9 @@ class InferContext {
 // What inference knows besides types: elements of small integer tensors, by value id (index of the vector).
 using KnownElements = std::vector<std::optional<std::vector<Dim>>>;
 
+// The node as it stands in the graph: `known`, where given, adds elements. Valid while graph and `known` are.
+NodeView ViewOf(const Graph& graph, NodeId id, const KnownElements* known = nullptr);
+
 // Infers every value's type in topological order, regions included, and writes it into the graph; wrong or missing types that
 // the file declared are corrected. Graph inputs keep theirs.
 // Errors: Invalid, annotated with the node.
