@@ -36,12 +36,13 @@ struct Use {
 };
 
 struct GraphValue {
-  std::string name;  // unique in the graph, never empty
+  std::string name;  // unique in the graph; empty only where the value was removed
   Type type;
   NodeId producer = NodeId::kNone;  // kNone: an input, a capture or a constant
   int32_t producer_output = 0;
   std::vector<Use> uses;
-  Tensor constant;  // an empty handle unless this is a constant
+  Tensor constant;      // an empty handle unless this is a constant
+  bool formal = false;  // an input or a capture of the graph
 
   bool is_constant() const { return !constant.empty_handle(); }
 };
@@ -51,15 +52,17 @@ class Graph;
 struct Region {
   std::unique_ptr<Graph> graph;
   std::vector<ValueId> captures;  // outer values; graph->captures() has as many
+  std::vector<int32_t> capture_slots;  // of each capture, its place in the outer value's use list; kept by Graph
 };
 
 struct GraphNode {
   const Op* op = nullptr;
-  std::string name;                // as in the model, else made up; for messages
+  std::string name;                // as in the model, may be empty or repeated; messages show Graph::Label
   std::vector<ValueId> inputs;     // kNone for an omitted optional one
   std::vector<ValueId> outputs;    // kNone for an omitted optional one
   Attrs attrs;
   std::vector<Region> regions;     // as many as op->regions
+  std::vector<int32_t> input_slots;  // of each input, its place in that value's use list; kept by Graph
   // The list of nodes in topological order.
   NodeId prev = NodeId::kNone;
   NodeId next = NodeId::kNone;
@@ -86,14 +89,16 @@ class Graph {
   bool IsLive(NodeId id) const { return nodes_[static_cast<size_t>(id)] != nullptr; }
   const GraphNode& node(NodeId id) const { return *nodes_[static_cast<size_t>(id)]; }
   const GraphValue& value(ValueId id) const { return values_[static_cast<size_t>(id)]; }
-  // Ids run from 0 to num_values() - 1; removed or never used ones have no uses and no producer.
+  // Ids run from 0 to num_values() - 1; removed ones have no name, no uses and no producer.
   int num_values() const { return static_cast<int>(values_.size()); }
   const std::vector<ValueId>& inputs() const { return inputs_; }
   const std::vector<ValueId>& captures() const { return captures_; }
   const std::vector<ValueId>& outputs() const { return outputs_; }
-  bool IsInput(ValueId id) const;    // an input or a capture
+  bool IsInput(ValueId id) const { return value(id).formal; }  // an input or a capture
   bool IsOutput(ValueId id) const;
-  ValueId FindValue(std::string_view name) const;  // kNone if there is none; linear
+  ValueId FindValue(std::string_view name) const;  // kNone if there is none
+  // What messages call the node: its name, or its first output's where it has none.
+  std::string_view Label(NodeId id) const;
   // The node's operand i, kNone where omitted or beyond the end.
   ValueId Input(NodeId id, int i) const {
     const auto& in = node(id).inputs;
@@ -115,15 +120,17 @@ class Graph {
   // Appends a node (or puts it before `before`). `outputs` are values without a producer, which it becomes.
   NodeId AddNode(const Op* op, std::string_view name, std::vector<ValueId> inputs, std::vector<ValueId> outputs, Attrs attrs,
                  NodeId before = NodeId::kNone);
-  // The same with one fresh output of unknown type; returns that value.
+  // The same with one fresh output of unknown type, named after the op; returns that value.
   ValueId AddOpNode(const Op* op, std::vector<ValueId> inputs, Attrs attrs, NodeId before = NodeId::kNone);
   // Gives the node a region: `captures` are values of this graph.
   void AddRegion(NodeId node, Graph body, std::vector<ValueId> captures);
   Graph& region_graph(NodeId node, int region) { return *mutable_node(node).regions[region].graph; }
-  void AddRegionCapture(NodeId node, int region, ValueId outer, std::string_view inner_name);
+  // Returns the new capture in the region's graph.
+  ValueId AddRegionCapture(NodeId node, int region, ValueId outer, std::string_view inner_name);
   // Drops capture `index` of the region; the inner value must have no uses.
   void RemoveRegionCapture(NodeId node, int region, int index);
 
+  // Beyond the end, the operands between are omitted ones.
   void SetInput(NodeId node, int i, ValueId value);
   void SetAttrs(NodeId node, Attrs attrs) { mutable_node(node).attrs = std::move(attrs); }
   void SetType(ValueId value, Type type) { mutable_value(value).type = std::move(type); }
@@ -134,9 +141,12 @@ class Graph {
   // Every reader of `from` reads `to`. A graph output keeps its name: `to` takes it over. Not possible, and then false with
   // nothing changed, where `from` is a graph output and `to` an input, a capture, a constant or itself a graph output.
   bool ReplaceUses(ValueId from, ValueId to);
-  // As ReplaceUses, and `from`, which must then have no producer, becomes a constant.
-  void MakeConstant(ValueId value, Tensor tensor);  // the producer, if any, loses this output
-  // The node's outputs must have no uses.
+  // The value, which must not be an input or a capture, becomes a constant; its readers stay, its producer loses the output.
+  void MakeConstant(ValueId value, Tensor tensor);
+  // Forgets a value that has no uses and no producer, so that its name is free and a constant's memory returned. Inputs and
+  // captures stay.
+  void RemoveValue(ValueId value);
+  // The node's outputs must have no uses; they are removed too.
   void RemoveNode(NodeId node);
   // Moves the node directly before `before` in the order.
   void MoveBefore(NodeId node, NodeId before);
@@ -147,8 +157,11 @@ class Graph {
   GraphNode& mutable_node(NodeId id) { return *nodes_[static_cast<size_t>(id)]; }
   GraphValue& mutable_value(ValueId id) { return values_[static_cast<size_t>(id)]; }
   std::string UniqueName(std::string_view wanted);
+  // All in constant time: whoever reads a value remembers its place in the value's use list.
   void AddUse(ValueId value, Use use);
   void RemoveUse(ValueId value, Use use);
+  int32_t& SlotOf(Use use);
+  ValueId& OperandOf(Use use);
   void Link(NodeId id, NodeId before);
   void Unlink(NodeId id);
 
@@ -157,6 +170,7 @@ class Graph {
   std::vector<std::unique_ptr<GraphNode>> nodes_;  // null where removed
   std::vector<GraphValue> values_;
   std::vector<ValueId> inputs_, captures_, outputs_;
+  std::vector<int32_t> output_slots_;
   NodeId head_ = NodeId::kNone, tail_ = NodeId::kNone;
   int num_nodes_ = 0;
   std::unique_ptr<Names> names_;

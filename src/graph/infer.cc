@@ -217,7 +217,7 @@ NodeView ViewOf(const Graph& graph, NodeId id, const KnownElements* known) {
   const GraphNode& node = graph.node(id);
   NodeView view;
   view.op = node.op;
-  view.name = node.name;
+  view.name = graph.Label(id);
   view.attrs = &node.attrs;
   view.inputs.resize(node.inputs.size());
   for (size_t i = 0; i < node.inputs.size(); ++i) {

@@ -119,8 +119,9 @@ std::string Type::ToString() const {
       return "unknown";
     case Kind::kTensor: {
       std::string name(DTypeName(dtype));
-      // ONNX text: a bare element type has unknown rank, [] none.
-      return shape.has_rank() ? absl::StrCat(name, shape.ToString()) : name;
+      // ONNX text: a bare element type is a scalar, [] has unknown rank.
+      if (!shape.has_rank()) return absl::StrCat(name, "[]");
+      return shape.rank() == 0 ? name : absl::StrCat(name, shape.ToString());
     }
     case Kind::kSequence:
       return absl::StrCat("seq(", elem->ToString(), ")");

@@ -69,7 +69,7 @@ struct Type {
 
   friend bool operator==(const Type& a, const Type& b);
   friend bool operator!=(const Type& a, const Type& b) { return !(a == b); }
-  std::string ToString() const;  // ONNX text: "float[1,3,H,W]", "seq(float[N])", "optional(...)", "map(int64, float)"
+  std::string ToString() const;  // ONNX text: "float[1,3,H,W]", "float" (a scalar), "float[]" (unknown rank), "seq(float[N])", "map(int64, float)"
 };
 
 }  // namespace weft
