@@ -1,0 +1,155 @@
+#include "runtime/program.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/infer.h"
+#include "kernels/table.h"
+#include "runtime/plan.h"
+
+namespace weft {
+
+class Lowering {
+ public:
+  explicit Lowering(const LowerOptions& options) : options_(options) {}
+
+  absl::StatusOr<std::unique_ptr<Program>> Run(const Graph& graph) {
+    std::unique_ptr<Program> program = Lower(graph);
+    if (!refused_.empty()) {
+      return Unsupported(refused_.size(), refused_.size() == 1 ? " node has" : " nodes have", " no kernel: ",
+                         absl::StrJoin(refused_, "; "));
+    }
+    WEFT_RETURN_IF_ERROR(error_);
+    return program;
+  }
+
+ private:
+  std::unique_ptr<Program> Lower(const Graph& graph) {
+    std::unique_ptr<Program> program(new Program);
+    program->options_ = options_;
+    std::vector<SlotIndex> slot_of(graph.num_values(), kNoSlot);
+    auto slot = [&](ValueId id) {
+      if (id == ValueId::kNone) return kNoSlot;
+      SlotIndex& s = slot_of[static_cast<size_t>(id)];
+      if (s == kNoSlot) {
+        const GraphValue& value = graph.value(id);
+        s = static_cast<SlotIndex>(program->slots_.size());
+        program->slots_.push_back({value.name, value.type, value.constant,
+                                   value.is_constant() ? MemoryClass::kWeights : MemoryClass::kActivations, DeviceId::kCpu});
+      }
+      return s;
+    };
+    auto slots = [&](const std::vector<ValueId>& ids) {
+      std::vector<SlotIndex> out;
+      for (ValueId id : ids) out.push_back(slot(id));
+      return out;
+    };
+    program->inputs_ = slots(graph.inputs());
+    program->captures_ = slots(graph.captures());
+    for (NodeId id : graph.Order()) {
+      const GraphNode& node = graph.node(id);
+      Step step;
+      step.op = node.op;
+      step.name = node.name;
+      step.attrs = node.attrs;
+      step.inputs = slots(node.inputs);
+      step.outputs = slots(node.outputs);
+      for (const Region& region : node.regions) {
+        step.bodies.push_back({Lower(*region.graph), slots(region.captures)});
+      }
+      Choose(ViewOf(graph, id), step);
+      program->steps_.push_back(std::move(step));
+    }
+    program->outputs_ = slots(graph.outputs());
+    for (const auto* edge : {&program->inputs_, &program->captures_, &program->outputs_}) {
+      for (SlotIndex s : *edge) {
+        if (program->slots_[s].memory == MemoryClass::kActivations) program->slots_[s].memory = MemoryClass::kInputOutput;
+      }
+    }
+    return program;
+  }
+
+  // The first candidate that takes the node. A kernel whose preparation fails with Unsupported is refused like any other.
+  void Choose(const NodeView& view, Step& step) {
+    for (const Kernel* kernel : KernelsFor(*step.op, options_.reference_only)) {
+      absl::Status status = kernel->supports == nullptr ? absl::OkStatus() : kernel->supports(view);
+      if (status.ok() && kernel->prepare != nullptr) {
+        absl::StatusOr<std::unique_ptr<KernelState>> state = kernel->prepare(view);
+        status = state.status();
+        if (state.ok()) step.state = *std::move(state);
+      }
+      if (status.ok()) {
+        step.kernel = kernel;
+        return;
+      }
+      if (!absl::IsUnimplemented(status)) {
+        if (error_.ok()) error_ = Annotate(status, view.Where());
+        return;
+      }
+      step.refused.push_back(absl::StrCat(ToAbsl(kernel->name), ": ", status.message()));
+    }
+    refused_.push_back(absl::StrCat(view.Where(), step.refused.empty() ? "" : ": ", absl::StrJoin(step.refused, ", ")));
+  }
+
+  const LowerOptions options_;
+  std::vector<std::string> refused_;
+  absl::Status error_;
+};
+
+absl::StatusOr<std::unique_ptr<Program>> Program::Lower(const Graph& graph, const LowerOptions& options) {
+  return Lowering(options).Run(graph);
+}
+
+Program::~Program() = default;
+
+int64_t Program::WeightsBytes() const {
+  int64_t bytes = 0;
+  for (const Slot& slot : slots_) bytes += static_cast<int64_t>(slot.constant.bytes());
+  for (const Step& step : steps_) {
+    for (const Body& body : step.bodies) bytes += body.program->WeightsBytes();
+  }
+  return bytes;
+}
+
+namespace {
+
+// Element types and dims of the inputs, as bytes.
+std::string Signature(absl::Span<const Value* const> inputs) {
+  std::string key;
+  for (const Value* value : inputs) {
+    if (!value->is_tensor()) {
+      key.push_back(static_cast<char>(0x7f));
+      key += Type::Of(*value).ToString();
+      key.push_back('\0');
+      continue;
+    }
+    const Tensor& tensor = value->tensor();
+    key.push_back(static_cast<char>(tensor.dtype()));
+    key.push_back(static_cast<char>(tensor.rank()));
+    key.append(reinterpret_cast<const char*>(tensor.dims().data()), tensor.dims().size() * sizeof(int64_t));
+  }
+  return key;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Plan>> Program::Bind(absl::Span<const Value* const> inputs) const {
+  std::string key = Signature(inputs);
+  {
+    std::lock_guard lock(mutex_);
+    for (auto it = plans_.begin(); it != plans_.end(); ++it) {
+      if (it->first != key) continue;
+      plans_.splice(plans_.begin(), plans_, it);
+      return it->second;
+    }
+  }
+  WEFT_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, MakePlan(*this, inputs));
+  std::lock_guard lock(mutex_);
+  plans_.emplace_front(std::move(key), plan);
+  if (plans_.size() > kPlansKept) plans_.pop_back();
+  return plan;
+}
+
+}  // namespace weft
