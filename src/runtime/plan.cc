@@ -234,6 +234,11 @@ class Planner {
     return last;
   }
 
+  bool ReadsTwice(const Step& step, SlotIndex root) const {
+    return std::count_if(step.inputs.begin(), step.inputs.end(),
+                         [&](SlotIndex s) { return s != kNoSlot && plan_.slots[s].root == root; }) > 1;
+  }
+
   // Output 0 takes over the memory of an input that nobody reads afterwards.
   void OverwriteInput(int index) {
     const Step& step = program_.steps()[index];
@@ -244,6 +249,7 @@ class Planner {
       const SlotPlan& input = plan_.slots[step.inputs[k]];
       const SlotPlan& root = plan_.slots[input.root];
       if (root.home != SlotPlan::Home::kArena || LastUse(input.root) != index) continue;
+      if (!step.op->Has(kElementwise) && ReadsTwice(step, input.root)) continue;
       if (input.type.shape != plan_.slots[out].type.shape ||
           DTypeSize(input.type.dtype) != DTypeSize(plan_.slots[out].type.dtype)) {
         continue;
@@ -257,7 +263,8 @@ class Planner {
     for (size_t s = 0; s < plan_.slots.size(); ++s) {
       const SlotPlan& slot = plan_.slots[s];
       if (slot.home != SlotPlan::Home::kRun && slot.home != SlotPlan::Home::kOwned) continue;
-      const int last = std::max(last_use_[s], defined_[s]);
+      // As long as anything uses the memory: an overwriting step finds it through the root.
+      const int last = std::max(LastUse(slot.root), defined_[s]);
       if (last >= 0 && last != kForever) plan_.steps[last].dead.push_back(static_cast<SlotIndex>(s));
     }
   }
