@@ -189,6 +189,7 @@ struct Model {
   std::string producer_name, producer_version, domain, doc_string;
   int64_t model_version = 0;
   std::vector<std::pair<std::string, std::string>> metadata;
+  std::vector<std::string> overridable;  // initialisers that are graph inputs too: constants here, which a run may override
 };
 
 }  // namespace weft

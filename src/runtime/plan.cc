@@ -292,6 +292,10 @@ class Planner {
       where.push_back(&step.workspace);
     }
     const MemoryPlan memory = PlanGreedy(buffers);
+    const int64_t limit = program_.options().memory_limit_bytes;
+    if (limit > 0 && memory.height > limit) {
+      return Exhausted("these input shapes take an arena of ", memory.height, " bytes, the limit is ", limit);
+    }
     if (program_.options().check_plans) WEFT_RETURN_IF_ERROR(ValidatePlan(buffers, memory));
     for (size_t b = 0; b < buffers.size(); ++b) *where[b] = memory.offsets[b];
     for (SlotPlan& slot : plan_.slots) {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/infer.h"
@@ -104,16 +105,19 @@ absl::StatusOr<std::unique_ptr<Program>> Program::Lower(const Graph& graph, cons
 
 Program::~Program() = default;
 
-int64_t Program::WeightsBytes() const {
+namespace {
+
+// Bodies hold the outer scope's constants too: each is counted once.
+int64_t CountWeights(const Program& program, absl::flat_hash_set<const void*>& seen) {
   int64_t bytes = 0;
-  for (const Slot& slot : slots_) bytes += static_cast<int64_t>(slot.constant.bytes());
-  for (const Step& step : steps_) {
-    for (const Body& body : step.bodies) bytes += body.program->WeightsBytes();
+  for (const Slot& slot : program.slots()) {
+    if (!slot.constant.empty_handle() && seen.insert(slot.constant.data()).second) bytes += static_cast<int64_t>(slot.constant.bytes());
+  }
+  for (const Step& step : program.steps()) {
+    for (const Body& body : step.bodies) bytes += CountWeights(*body.program, seen);
   }
   return bytes;
 }
-
-namespace {
 
 // Element types and dims of the inputs, as bytes.
 std::string Signature(absl::Span<const Value* const> inputs) {
@@ -134,6 +138,11 @@ std::string Signature(absl::Span<const Value* const> inputs) {
 }
 
 }  // namespace
+
+int64_t Program::WeightsBytes() const {
+  absl::flat_hash_set<const void*> seen;
+  return CountWeights(*this, seen);
+}
 
 absl::StatusOr<std::shared_ptr<const Plan>> Program::Bind(absl::Span<const Value* const> inputs) const {
   std::string key = Signature(inputs);

@@ -55,6 +55,7 @@ struct Step {
 struct LowerOptions {
   bool reference_only = false;  // only kernels of src/kernels/ref
   bool check_plans = false;     // run the O(n²) validator on every memory plan
+  int64_t memory_limit_bytes = 0;  // of one plan's arena; 0: none
 };
 
 class Program {
