@@ -29,13 +29,15 @@ struct SessionOptions {
   int64_t memory_limit_bytes = 0;            // of the planned arena; 0: none
 };
 
+enum class ValueKind : uint8_t { kUnknown, kTensor, kSequence, kOptional, kMap };
+
 // A named input or output of a model.
 struct ValueInfo {
   std::string name;
-  std::string type;          // ONNX text, e.g. "float[N,3,224,224]", "seq(map(int64, float))"
+  std::string type;  // ONNX text, e.g. "float[N,3,224,224]", "seq(map(int64, float))"
+  ValueKind kind = ValueKind::kUnknown;
   DType dtype = DType::kUndefined;  // of a tensor; kUndefined else
-  bool is_tensor = false;
-  bool has_rank = false;
+  bool has_rank = false;            // of a tensor
   std::vector<std::string> dims;  // "3", "N", "2*N + 1"; one an axis where has_rank
   bool has_default = false;       // an initialiser that a run may override
 };
