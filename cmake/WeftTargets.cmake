@@ -41,7 +41,8 @@ function(weft_library name)
   endif()
 endfunction()
 
-# weft_test(NAME SOURCES file... [DEPS target...]): one GoogleTest executable, one ctest entry for each of its cases.
+# weft_test(NAME SOURCES file... [DEPS target...]): one GoogleTest executable and one ctest entry, since starting a process for each of
+# many small cases takes longer than the cases.
 function(weft_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS")
   add_executable(${name} ${arg_SOURCES})
