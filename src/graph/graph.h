@@ -154,6 +154,7 @@ class Graph {
   bool SortTopologically();
 
  private:
+  friend struct GraphBreaker;  // tests of the verifier
   GraphNode& mutable_node(NodeId id) { return *nodes_[static_cast<size_t>(id)]; }
   GraphValue& mutable_value(ValueId id) { return values_[static_cast<size_t>(id)]; }
   std::string UniqueName(std::string_view wanted);

@@ -49,6 +49,9 @@ struct Op {
   int since_version = 1;  // of the form that the graph holds; the importer lifts every older one
   Arity inputs;
   Arity outputs;
+  // Bit k: input k may be omitted although k < inputs.min (Loop's M and cond). Those from inputs.min on always may, unless the
+  // op is variadic.
+  uint32_t optional_inputs = 0;
   const AttrSchema* attrs = &kAttrSchema<NoAttrs>;
   // Names of graph attributes, in the order of a node's regions.
   absl::Span<const std::string_view> regions = {};
