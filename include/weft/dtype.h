@@ -7,7 +7,9 @@
 #include <optional>
 #include <string_view>
 
-namespace weft {
+#include "weft/export.h"
+
+namespace weft WEFT_API {
 
 enum class DType : uint8_t {
   kUndefined = 0,

@@ -14,9 +14,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "weft/export.h"
 #include "weft/value.h"
 
-namespace weft {
+namespace weft WEFT_API {
 
 struct SessionOptions {
   std::string device = "cpu";

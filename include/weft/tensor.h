@@ -13,8 +13,9 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "weft/dtype.h"
+#include "weft/export.h"
 
-namespace weft {
+namespace weft WEFT_API {
 
 // Sizes of a tensor's axes, outermost first. Empty for a scalar.
 using Dims = absl::InlinedVector<int64_t, 6>;

@@ -7,9 +7,10 @@
 #include <variant>
 #include <vector>
 
+#include "weft/export.h"
 #include "weft/tensor.h"
 
-namespace weft {
+namespace weft WEFT_API {
 
 class Value;
 
