@@ -30,8 +30,6 @@ struct SessionOptions {
   int64_t memory_limit_bytes = 0;            // of the planned arena; 0: none
 };
 
-enum class ValueKind : uint8_t { kUnknown, kTensor, kSequence, kOptional, kMap };
-
 // A named input or output of a model.
 struct ValueInfo {
   std::string name;

@@ -12,6 +12,8 @@
 
 namespace weft WEFT_API {
 
+enum class ValueKind : uint8_t { kUnknown, kTensor, kSequence, kOptional, kMap };
+
 class Value;
 
 // ONNX sequence(T): values of one type. `elem_dtype` is the element type of the tensors in it, kept for the empty sequence.

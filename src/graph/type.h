@@ -47,7 +47,7 @@ class Shape {
 };
 
 struct Type {
-  enum class Kind : uint8_t { kUnknown, kTensor, kSequence, kOptional, kMap };
+  using Kind = ValueKind;
 
   Kind kind = Kind::kUnknown;
   DType dtype = DType::kUndefined;   // tensor: element type; map: key type

@@ -80,7 +80,7 @@ ValueInfo InfoOf(const std::string& name, const Type& type) {
   ValueInfo info;
   info.name = name;
   info.type = type.ToString();
-  info.kind = static_cast<ValueKind>(type.kind);
+  info.kind = type.kind;
   if (!type.is_tensor()) return info;
   info.dtype = type.dtype;
   info.has_rank = type.shape.has_rank();

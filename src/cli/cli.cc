@@ -1,0 +1,105 @@
+#include "cli/cli.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace weft::cli {
+
+ExitCode ExitCodeOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk: return kDone;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kFailedPrecondition: return kInvalid;
+    case absl::StatusCode::kUnimplemented: return kUnsupported;
+    case absl::StatusCode::kResourceExhausted: return kExhausted;
+    case absl::StatusCode::kCancelled:
+    case absl::StatusCode::kDeadlineExceeded: return kCancelled;
+    default: return kOurBug;
+  }
+}
+
+absl::StatusOr<SessionOptions> CommonOptions::ToSessionOptions() const {
+  if (precision != "fp32") return Unsupported("precision ", precision, " is not available, expected fp32");
+  SessionOptions options;
+  options.device = device;
+  options.threads = threads;
+  options.opt_level = opt_level;
+  options.disabled_passes = disabled_passes;
+  options.strict_math = math == "strict";
+  options.reference_kernels = reference_kernels;
+  options.check_plans = check;
+  options.memory_limit_bytes = memory_limit_bytes;
+  return options;
+}
+
+std::optional<std::chrono::steady_clock::time_point> CommonOptions::Deadline() const {
+  if (time_limit_s <= 0) return std::nullopt;
+  return std::chrono::steady_clock::now() +
+         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(time_limit_s));
+}
+
+void AddCommonOptions(CLI::App& app, CommonOptions& options) {
+  app.add_option("--device", options.device, "where to run: cpu")->capture_default_str();
+  app.add_option("--threads", options.threads, "threads that all runs share; 0: as many as this process may use")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--precision", options.precision, "fp32 (as the model has it)")
+      ->check(CLI::IsMember({"fp32", "bf16", "fp16", "int8"}))
+      ->capture_default_str();
+  app.add_option("--math", options.math, "strict: only rewrites that change no bit of the result")
+      ->check(CLI::IsMember({"fast", "strict"}))
+      ->capture_default_str();
+  app.add_option("--opt-level", options.opt_level, "0: no passes; 3: all")->check(CLI::Range(0, 3))->capture_default_str();
+  app.add_option("--disable-pass", options.disabled_passes, "leaves one pass out; may be repeated")->allow_extra_args(false);
+  app.add_option("--memory-limit", options.memory_limit_bytes, "bytes a plan's arena may take (exit 5 beyond); 0: no limit")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--time-limit", options.time_limit_s, "seconds a run may take (exit 6 beyond); 0: no limit")
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--reference", options.reference_kernels, "only the plain reference kernels");
+  app.add_flag("--check", options.check, "validate every memory plan");
+  app.add_flag("--json", options.json, "results as JSON on standard output");
+  app.add_flag("--quiet", options.quiet, "no warnings and no progress");
+  app.add_option("--log-level", options.log_level, "error, warning or info")->check(CLI::IsMember({"error", "warning", "info"}))
+      ->capture_default_str();
+}
+
+void AddInputOptions(CLI::App& app, CommonOptions& options) {
+  app.add_option("--input", options.inputs,
+                 "NAME=FILE (.npy, .npz, .pb, or raw .bin): the input NAME; may be repeated. Inputs without a file are random")
+      ->allow_extra_args(false);
+  app.add_option("--shape", options.shapes, "NAME=1x3x224x224: the dims of a random or raw input; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--dim", options.dims, "NAME=4: the size of a symbolic dim, e.g. batch=4; may be repeated")->allow_extra_args(false);
+  app.add_option("--input-range", options.ranges, "NAME=lo:hi: random integers from lo to hi - 1, floats uniform; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--seed", options.seed, "of the random inputs")->capture_default_str();
+}
+
+int Fail(const absl::Status& status) {
+  // One line, whatever a message quotes from a file.
+  std::string message(status.message());
+  std::replace_if(message.begin(), message.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::cout.flush();
+  std::cerr << "infer-cli: error: " << message << std::endl;
+  return ExitCodeOf(status);
+}
+
+void Warn(const CommonOptions& options, std::string_view message) {
+  if (!options.quiet && options.log_level != "error") std::cerr << "infer-cli: warning: " << message << "\n";
+}
+
+absl::StatusOr<std::pair<std::string, std::string>> SplitAssignment(std::string_view text, std::string_view what) {
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) return Invalid(what, " is '", text, "', expected NAME=VALUE");
+  return std::pair(std::string(text.substr(0, equals)), std::string(text.substr(equals + 1)));
+}
+
+}  // namespace weft::cli

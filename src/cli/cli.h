@@ -1,0 +1,79 @@
+// What the subcommands of infer-cli share: options, exit codes, messages.
+#ifndef WEFT_CLI_CLI_H_
+#define WEFT_CLI_CLI_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/dim.h"
+#include "weft/session.h"
+
+namespace weft::cli {
+
+// Exit codes: what a script may rely on.
+enum ExitCode : int {
+  kDone = 0,
+  kCheckFailed = 1,  // a mismatch, a failed case
+  kUsage = 2,
+  kInvalid = 3,      // the model or an input
+  kUnsupported = 4,  // an op, a type, a device
+  kExhausted = 5,    // a limit or memory ran out
+  kCancelled = 6,    // or past its deadline
+  kOurBug = 70,
+};
+ExitCode ExitCodeOf(const absl::Status& status);
+
+// Options that every subcommand that loads a model takes.
+struct CommonOptions {
+  std::string device = "cpu";
+  int threads = 0;
+  int opt_level = 3;
+  std::vector<std::string> disabled_passes;
+  std::string math = "fast";
+  std::string precision = "fp32";
+  int64_t memory_limit_bytes = 0;
+  double time_limit_s = 0;
+  bool reference_kernels = false;
+  bool check = false;
+  bool json = false;
+  bool quiet = false;
+  std::string log_level = "warning";
+  std::vector<std::string> shapes, dims, ranges, inputs;  // NAME=1x3x224x224, NAME=4, NAME=lo:hi, NAME=FILE
+  uint64_t seed = 0;
+
+  absl::StatusOr<SessionOptions> ToSessionOptions() const;
+  // Now plus --time-limit; nothing where there is none.
+  std::optional<std::chrono::steady_clock::time_point> Deadline() const;
+};
+void AddCommonOptions(CLI::App& app, CommonOptions& options);
+// --input, --shape, --dim, --input-range, --seed.
+void AddInputOptions(CLI::App& app, CommonOptions& options);
+
+// "infer-cli: error: ..." on stderr, one line; gives the exit code.
+int Fail(const absl::Status& status);
+// "infer-cli: warning: ..." on stderr unless quiet.
+void Warn(const CommonOptions& options, std::string_view message);
+
+// Splits "NAME=REST" at the first '='.
+absl::StatusOr<std::pair<std::string, std::string>> SplitAssignment(std::string_view text, std::string_view what);
+
+// The model's inputs: from --input files where given, else seeded random. Dims nobody binds are 1, with a warning.
+absl::StatusOr<ValueMap> MakeInputs(const Session& session, const CommonOptions& options);
+
+// Each adds its subcommand to `app`; it leaves its exit code in `exit_code` when it is run.
+void AddRun(CLI::App& app, int& exit_code);
+void AddBench(CLI::App& app, int& exit_code);
+void AddTest(CLI::App& app, int& exit_code);
+void AddInspect(CLI::App& app, int& exit_code);
+
+}  // namespace weft::cli
+
+#endif  // WEFT_CLI_CLI_H_
