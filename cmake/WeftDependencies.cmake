@@ -12,6 +12,7 @@ find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(absl CONFIG REQUIRED)
 find_package(nlohmann_json CONFIG REQUIRED)
 find_package(CLI11 CONFIG REQUIRED)
+find_package(libzip CONFIG REQUIRED)
 
 find_package(dnnl 3.2 CONFIG QUIET)
 find_package(ONNX 1.23.2 CONFIG QUIET)

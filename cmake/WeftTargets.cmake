@@ -16,6 +16,8 @@ target_compile_options(weft_options INTERFACE -ffp-contract=off)
 if(WEFT_DEVELOPER)
   # Attribute lists and op records are designated initialisers that leave members to their defaults.
   target_compile_options(weft_options INTERFACE -Wall -Wextra -Werror -Wno-missing-field-initializers)
+  # g++ 12 takes the unused inline storage of absl::InlinedVector for uninitialised reads.
+  target_compile_options(weft_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 
 function(weft_target_defaults name)
