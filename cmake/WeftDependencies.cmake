@@ -12,7 +12,9 @@ find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(absl CONFIG REQUIRED)
 find_package(nlohmann_json CONFIG REQUIRED)
 find_package(CLI11 CONFIG REQUIRED)
-find_package(libzip CONFIG REQUIRED)
+# Debian's CMake package of libzip also wants its tools; pkg-config does not.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
 
 find_package(dnnl 3.2 CONFIG QUIET)
 find_package(ONNX 1.23.2 CONFIG QUIET)

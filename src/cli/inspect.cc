@@ -116,7 +116,9 @@ absl::Status Inspect(const InspectCommand& command) {
   WEFT_RETURN_IF_ERROR(BindInputs(model.graph, command.common));
   WEFT_RETURN_IF_ERROR(InferTypes(model.graph).status());
   if (command.text) {
-    std::cout << PrintModel(model);
+    PrintOptions print;
+    print.max_elements = 64;
+    std::cout << PrintModel(model, print);
     return absl::OkStatus();
   }
   Summary summary;
