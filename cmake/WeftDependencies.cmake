@@ -10,11 +10,13 @@ list(PREPEND CMAKE_PREFIX_PATH "${weft_prefix}")
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(absl CONFIG REQUIRED)
-find_package(nlohmann_json CONFIG REQUIRED)
-find_package(CLI11 CONFIG REQUIRED)
-# Debian's CMake package of libzip also wants its tools; pkg-config does not.
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
+if(WEFT_BUILD_CLI)
+  find_package(nlohmann_json CONFIG REQUIRED)
+  find_package(CLI11 CONFIG REQUIRED)
+  # Debian's CMake package of libzip also wants its tools; pkg-config does not.
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
+endif()
 
 find_package(dnnl 3.2 CONFIG QUIET)
 find_package(ONNX 1.23.2 CONFIG QUIET)

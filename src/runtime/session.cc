@@ -30,7 +30,7 @@ double MillisecondsSince(Clock::time_point start) {
 // calling thread would get an OpenMP team of full size.
 class ThreadBudget {
  public:
-  explicit ThreadBudget(int threads) : total_(threads), free_(threads) {}
+  explicit ThreadBudget(int threads) : free_(threads) {}
 
   class Grant {
    public:
@@ -69,7 +69,6 @@ class ThreadBudget {
     changed_.notify_all();
   }
 
-  const int total_;
   int free_;
   int waiting_ = 0;
   std::mutex mutex_;
@@ -234,7 +233,7 @@ struct Session::State {
 
   absl::Status CheckNames(const ValueMap& feeds) const {
     for (const auto& [name, value] : feeds) {
-      if (std::any_of(inputs.begin(), inputs.end(), [&](const ValueInfo& info) { return info.name == name; })) continue;
+      if (std::any_of(inputs.begin(), inputs.end(), [&name = name](const ValueInfo& info) { return info.name == name; })) continue;
       return Invalid("the model has no input '", name, "', expected ",
                      inputs.empty() ? std::string("none")
                                     : "one of " + absl::StrJoin(inputs, ", ", [](std::string* out, const ValueInfo& info) {
