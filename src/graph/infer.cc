@@ -148,6 +148,28 @@ std::optional<std::vector<Dim>> ElementsOf(const Tensor& tensor) {
   }
 }
 
+std::optional<Tensor> TensorOfElements(const Type& type, const std::vector<Dim>& elements) {
+  if (!type.is_tensor()) return std::nullopt;
+  const std::optional<Dims> dims = type.shape.Concrete();
+  if (!dims) return std::nullopt;
+  const absl::StatusOr<int64_t> count = NumElements(*dims);
+  if (!count.ok() || *count != static_cast<int64_t>(elements.size())) return std::nullopt;
+  for (const Dim& d : elements) {
+    if (!d.is_constant()) return std::nullopt;
+  }
+  const DType dtype = type.dtype;
+  if (dtype != DType::kInt64 && dtype != DType::kInt32 && dtype != DType::kBool) return std::nullopt;
+  absl::StatusOr<Tensor> tensor = Tensor::Allocate(dtype, *dims);
+  if (!tensor.ok()) return std::nullopt;
+  auto fill = [&]<class T>(T* data) {
+    for (size_t i = 0; i < elements.size(); ++i) data[i] = static_cast<T>(elements[i].constant());
+  };
+  if (dtype == DType::kInt64) fill(tensor->data<int64_t>());
+  if (dtype == DType::kInt32) fill(tensor->data<int32_t>());
+  if (dtype == DType::kBool) fill(tensor->data<bool>());
+  return *std::move(tensor);
+}
+
 namespace {
 
 // Errors that name the node once, innermost first.

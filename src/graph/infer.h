@@ -125,6 +125,8 @@ absl::StatusOr<KnownElements> InferTypes(Graph& graph);
 
 // Elements of a small integer or bool constant as Dims; nothing for other tensors or more than kMaxElements.
 std::optional<std::vector<Dim>> ElementsOf(const Tensor& tensor);
+// The inverse for int64, int32 and bool: nothing where a symbol is among the elements, the shape is not concrete or holds another number.
+std::optional<Tensor> TensorOfElements(const Type& type, const std::vector<Dim>& elements);
 
 }  // namespace weft
 

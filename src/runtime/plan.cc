@@ -15,27 +15,6 @@ constexpr ByteCount kAlignment = 64;
 // Larger results are computed in the run, not when a plan is made.
 constexpr int64_t kMaxFoldedElements = 1024;
 
-// Integers or bools as a tensor of `dtype`; nothing where a symbol is among them or the type holds no integers.
-std::optional<Tensor> Materialize(DType dtype, const Dims& dims, const std::vector<Dim>& elements) {
-  for (const Dim& d : elements) {
-    if (!d.is_constant()) return std::nullopt;
-  }
-  auto count = NumElements(dims);
-  if (!count.ok() || *count != static_cast<int64_t>(elements.size())) return std::nullopt;
-  auto tensor = Tensor::Allocate(dtype, dims);
-  if (!tensor.ok()) return std::nullopt;
-  auto fill = [&]<class T>(T* data) {
-    for (size_t i = 0; i < elements.size(); ++i) data[i] = static_cast<T>(elements[i].constant());
-    return *tensor;
-  };
-  switch (dtype) {
-    case DType::kInt64: return fill(tensor->data<int64_t>());
-    case DType::kInt32: return fill(tensor->data<int32_t>());
-    case DType::kBool: return fill(tensor->data<bool>());
-    default: return std::nullopt;
-  }
-}
-
 class Planner {
  public:
   Planner(const Program& program, Plan& plan) : program_(program), plan_(plan) {}
@@ -150,7 +129,7 @@ class Planner {
       const Type& type = planned.view.outputs[i];
       const SlotPlan& slot = plan_.slots[step.outputs[i]];
       std::optional<Tensor> value;
-      if (slot.elements) value = Materialize(type.dtype, *type.shape.Concrete(), *slot.elements);
+      if (slot.elements) value = TensorOfElements(type, *slot.elements);
       if (!value) break;
       results.push_back(*std::move(value));
     }
