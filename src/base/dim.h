@@ -16,10 +16,10 @@
 namespace weft {
 
 // A polynomial with integer coefficients over atoms, kept in canonical form so that equal expressions in the usual cases are
-// equal objects: terms sorted by key, like terms merged, zero terms dropped. An atom is a symbol ("N") or a call floordiv(a,b),
-// ceildiv(a,b), mod(a,b), min(a,b), max(a,b) over Dims that does not simplify. Also the element of a small integer tensor
-// that computes shapes, so it may be negative. Arithmetic is total: where int64 would overflow the result is a fresh opaque atom
-// named "overflow", equal to nothing but itself by text; Evaluate reports it.
+// equal objects. An atom is a symbol ("N") or a call floordiv(a, b), min(a, b), max(a, b) over Dims that does not simplify; ceildiv and
+// mod are expressed by floordiv. Also the element of a small integer tensor that computes shapes, so it may be negative; symbols
+// themselves are never negative. Arithmetic is total: where int64 would overflow, or an expression grows out of all use, the
+// result is a symbol of its own, equal to nothing else.
 class Dim {
  public:
   Dim() : value_(0) {}
@@ -51,7 +51,8 @@ class Dim {
     return d.expr_ == nullptr ? H::combine(std::move(h), d.value_) : H::combine(std::move(h), d.ToString());
   }
 
-  // "3", "N", "2*N + 1", "floordiv(N + 1, 2)", "max(N, 4)". Parse reads what ToString writes, and ordinary arithmetic text with + - * // % ( ).
+  // "3", "N", "2*N + 1", "floordiv(N + 1, 2)", "max(4, N)"; names that are no identifiers stand in '...'. Parse reads what ToString
+  // writes, and ordinary arithmetic text with + - * // % ( ), ceildiv and mod.
   std::string ToString() const;
   static absl::StatusOr<Dim> Parse(std::string_view text);
 
