@@ -144,7 +144,7 @@ absl::StatusOr<std::unique_ptr<Scope>> Parser::ParseBody(Scope& scope) {
 absl::StatusOr<ValueId> Parser::Define(Scope& scope, const std::string& name, size_t pos, Type type) {
   if (const ValueId taken = scope.graph.FindValue(name); taken != ValueId::kNone) {
     if (!scope.captures.contains(taken)) return ErrorAt(pos, absl::StrCat("'", name, "' defined again"), "a new name");
-    scope.graph.SetName(taken, "");
+    scope.graph.SetName(taken, absl::StrCat(name, "_outer"));
   }
   return scope.graph.AddValue(name, std::move(type));
 }

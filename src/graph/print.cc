@@ -47,6 +47,7 @@ class Printer {
 
   void WriteQuoted(std::string_view text);
   void WriteName(std::string_view name);
+  size_t Resolve(ValueId& id) const;
   void WriteValue(ValueId id);
   void WriteTyped(const Type& type, std::string_view name);
   bool WriteType(const Type& type, bool inner);
@@ -94,17 +95,23 @@ bool Printer::Defines(const Scope& scope, std::string_view name) const {
   return value.formal || value.is_constant() || value.producer != NodeId::kNone;
 }
 
+// Follows captures from the innermost scope to the value they stand for; gives the level of the scope that defines it.
+size_t Printer::Resolve(ValueId& id) const {
+  size_t level = scopes_.size() - 1;
+  for (auto it = scopes_[level].outer.find(id); it != scopes_[level].outer.end(); it = scopes_[level].outer.find(id)) {
+    id = it->second;
+    --level;
+  }
+  return level;
+}
+
 // The name of a value of the innermost scope; of a capture, that of the value it stands for.
 void Printer::WriteValue(ValueId id) {
   if (id == ValueId::kNone) {
     out_ += "\"\"";
     return;
   }
-  size_t level = scopes_.size() - 1;
-  for (auto it = scopes_[level].outer.find(id); it != scopes_[level].outer.end(); it = scopes_[level].outer.find(id)) {
-    id = it->second;
-    --level;
-  }
+  const size_t level = Resolve(id);
   const std::string& name = scopes_[level].graph->value(id).name;
   for (size_t taken = level + 1; taken < scopes_.size(); ++taken) {
     if (!Defines(scopes_[taken], name)) continue;
@@ -360,7 +367,9 @@ void Printer::WriteGraph(const Graph& g, const Region* region, absl::Span<const 
   }
   Put(" => (");
   PutList(g.outputs(), ", ", [&](ValueId id) {
-    if (WriteType(g.value(id).type, false)) Put(" ");
+    ValueId origin = id;
+    const size_t level = Resolve(origin);
+    if (WriteType(scopes_[level].graph->value(origin).type, false)) Put(" ");
     WriteValue(id);
   });
   Put(")");
