@@ -1,0 +1,42 @@
+// Attributes and shapes of the matrix products.
+#ifndef WEFT_GRAPH_OPS_MATMUL_H_
+#define WEFT_GRAPH_OPS_MATMUL_H_
+
+#include <cstdint>
+
+#include "graph/attributes.h"
+#include "graph/infer.h"
+
+namespace weft {
+
+struct GemmAttrs {
+  float alpha = 1;
+  float beta = 1;
+  bool transA = false;
+  bool transB = false;
+};
+WEFT_ATTRS(GemmAttrs, Field<&GemmAttrs::alpha>("alpha"), Field<&GemmAttrs::beta>("beta"), Field<&GemmAttrs::transA>("transA"),
+           Field<&GemmAttrs::transB>("transB"));
+
+// The shape of numpy.matmul(a, b): a vector counts as a row on the left and as a column on the right, and its axis vanishes.
+absl::StatusOr<Shape> InferMatMulShape(InferContext& ctx, const Shape& a, const Shape& b);
+
+// FLOPs of a product whose output has this many elements and whose sums have `depth` terms; output 0 of the node.
+Cost MatMulCost(const NodeView& node, int64_t depth);
+// The same where the depth is the last dim of input 0.
+Cost MatMulCost(const NodeView& node);
+
+// A matrix product on concrete shapes, after numpy's rules: `batch` holds the output's dims before the last two.
+struct MatMulShape {
+  Dims batch;
+  int64_t m = 1, n = 1, k = 1;
+  // Where in `a` and `b`, counted in matrices, each of the product(batch) products finds its operands. Empty where the
+  // output has no elements.
+  std::vector<int64_t> a_matrix, b_matrix;
+};
+// The shapes have passed InferMatMulShape.
+MatMulShape ResolveMatMul(absl::Span<const int64_t> a, absl::Span<const int64_t> b);
+
+}  // namespace weft
+
+#endif  // WEFT_GRAPH_OPS_MATMUL_H_
