@@ -42,12 +42,17 @@ void Unpack(DType dtype, const char* packed, int64_t count, uint8_t* out) {
   }
 }
 
-// The elements as a file's bytes hold them.
-absl::StatusOr<Tensor> FromBytes(DType dtype, const Dims& dims, int64_t count, std::string_view bytes, std::string_view what) {
+// The elements as a file's bytes hold them; in place where `owner` keeps the bytes and they lie as memory wants them.
+absl::StatusOr<Tensor> FromBytes(DType dtype, const Dims& dims, int64_t count, std::string_view bytes, std::string_view what,
+                                 const std::shared_ptr<const void>& owner) {
   if (dtype == DType::kString) return Invalid("holds strings in ", what, ", expected string_data");
   WEFT_ASSIGN_OR_RETURN(const int64_t need, PackedBytes(dtype, count));
   if (need != static_cast<int64_t>(bytes.size())) {
     return Invalid("has ", bytes.size(), " bytes of ", what, ", expected ", need, " for ", DTypeName(dtype), DimsToString(dims));
+  }
+  const bool aligned = reinterpret_cast<uintptr_t>(bytes.data()) % std::min<size_t>(DTypeSize(dtype), 8) == 0;
+  if (owner != nullptr && aligned && !bytes.empty() && DTypeFileBits(dtype) >= 8 && dtype != DType::kBool) {
+    return Tensor::Wrap(dtype, dims, const_cast<char*>(bytes.data()), owner);  // constants are never written to
   }
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::AllocateUninitialized(dtype, dims));
   if (DTypeFileBits(dtype) < 8) {
@@ -91,13 +96,7 @@ absl::StatusOr<Tensor> FromExternal(const TensorProto& proto, DType dtype, const
   if (length > file.bytes - offset) {
     return Invalid("takes bytes ", offset, " to ", offset + length, " of '", location, "', which has ", file.bytes, " bytes");
   }
-  const char* data = file.data + offset;
-  const bool aligned = reinterpret_cast<uintptr_t>(data) % std::min<size_t>(DTypeSize(dtype), 8) == 0;
-  if (DTypeFileBits(dtype) >= 8 && dtype != DType::kBool && aligned && length > 0) {
-    // Weights are never written to: the mapping is read-only.
-    return Tensor::Wrap(dtype, dims, const_cast<char*>(data), file.owner);
-  }
-  return FromBytes(dtype, dims, count, std::string_view(data, length), "external data");
+  return FromBytes(dtype, dims, count, std::string_view(file.data + offset, length), "external data", file.owner);
 }
 
 template <class T, class Field>
@@ -125,7 +124,7 @@ absl::StatusOr<Tensor> FromComplexField(const Field& field, std::string_view nam
 absl::StatusOr<Tensor> FromPackedInts(const TensorProto& proto, DType dtype, const Dims& dims, int64_t count) {
   std::string bytes;
   for (int32_t entry : proto.int32_data()) bytes.push_back(static_cast<char>(entry));
-  return FromBytes(dtype, dims, count, bytes, "int32_data");
+  return FromBytes(dtype, dims, count, bytes, "int32_data", nullptr);
 }
 
 absl::StatusOr<Tensor> FromTypedFields(const TensorProto& proto, DType dtype, const Dims& dims, int64_t count) {
@@ -180,7 +179,7 @@ absl::Status CheckNoOtherFields(const TensorProto& proto, DType dtype) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Tensor> Read(const TensorProto& proto, ExternalData* external) {
+absl::StatusOr<Tensor> Read(const TensorProto& proto, ExternalData* external, const std::shared_ptr<const void>& owner) {
   WEFT_ASSIGN_OR_RETURN(const DType dtype, DTypeFromProto(proto.data_type()));
   const Dims dims(proto.dims().begin(), proto.dims().end());
   WEFT_ASSIGN_OR_RETURN(const int64_t count, NumElements(dims));
@@ -188,15 +187,15 @@ absl::StatusOr<Tensor> Read(const TensorProto& proto, ExternalData* external) {
   WEFT_RETURN_IF_ERROR(CheckNoOtherFields(proto, dtype));
   if (proto.data_location() == TensorProto::EXTERNAL) return FromExternal(proto, dtype, dims, count, external);
   if (proto.has_raw_data() && (count > 0 || !proto.raw_data().empty())) {
-    return FromBytes(dtype, dims, count, proto.raw_data(), "raw_data");
+    return FromBytes(dtype, dims, count, proto.raw_data(), "raw_data", owner);
   }
   return FromTypedFields(proto, dtype, dims, count);
 }
 
 }  // namespace
 
-absl::StatusOr<Tensor> TensorFromProto(const TensorProto& proto, ExternalData* external) {
-  absl::StatusOr<Tensor> tensor = Read(proto, external);
+absl::StatusOr<Tensor> TensorFromProto(const TensorProto& proto, ExternalData* external, const std::shared_ptr<const void>& owner) {
+  absl::StatusOr<Tensor> tensor = Read(proto, external, owner);
   if (!tensor.ok()) return Annotate(tensor.status(), absl::StrCat("tensor '", proto.name(), "'"));
   return tensor;
 }

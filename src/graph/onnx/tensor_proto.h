@@ -33,8 +33,10 @@ class ExternalData {
 };
 
 // `external`: null refuses tensors whose elements stand in another file. Every size is checked against the bytes there are before memory is
-// taken. A tensor in a mapped file shares the mapping where alignment and type allow. Errors name what was found and expected.
-absl::StatusOr<Tensor> TensorFromProto(const onnx::TensorProto& proto, ExternalData* external);
+// taken. Where alignment and type allow, a tensor in a mapped file shares the mapping, and one in raw_data shares the proto's bytes if
+// `owner` keeps the proto alive. Errors name what was found and expected.
+absl::StatusOr<Tensor> TensorFromProto(const onnx::TensorProto& proto, ExternalData* external,
+                                       const std::shared_ptr<const void>& owner = nullptr);
 
 // With raw_data, or string_data for strings; sub-byte types packed.
 absl::StatusOr<onnx::TensorProto> ProtoFromTensor(const Tensor& tensor, std::string_view name);
