@@ -36,7 +36,8 @@ class Planner {
       plan_.slots[i < formal ? program_.inputs()[i] : program_.captures()[i - formal]].type = Type::Of(*inputs[i]);
     }
     for (size_t i = 0; i < steps; ++i) {
-      WEFT_RETURN_IF_ERROR(Annotate(PlanStep(static_cast<int>(i)), plan_.steps[i].view.Where()));
+      // Where() only behind PlanStep, which makes the view.
+      if (absl::Status status = PlanStep(static_cast<int>(i)); !status.ok()) return Annotate(status, plan_.steps[i].view.Where());
     }
     for (SlotIndex s : program_.outputs()) {
       SlotPlan& root = plan_.slots[plan_.slots[s].root];
