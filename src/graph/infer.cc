@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -42,7 +43,13 @@ void InferContext::SetElements(int i, std::vector<Dim> elements) {
   if (HasOutput(i) && elements.size() <= kMaxElements) elements_[i] = std::move(elements);
 }
 
-Dim InferContext::FreshDim() { return Dim::Symbol(absl::StrCat("unk__", fresh_++)); }
+namespace {
+
+constexpr std::string_view kFreshPrefix = "unk__";
+
+}  // namespace
+
+Dim InferContext::FreshDim() { return Dim::Symbol(absl::StrCat(ToAbsl(kFreshPrefix), fresh_++)); }
 
 Shape InferContext::FreshShape(int rank) {
   std::vector<Dim> dims(rank);
@@ -175,9 +182,32 @@ namespace {
 // Errors that name the node once, innermost first.
 absl::Status AtNode(const absl::Status& status, const NodeView& node) { return Annotate(status, node.Where()); }
 
+// The first number whose fresh symbol no formal value's type has: other tools' models, and our own once printed, have such names.
+int64_t FirstFresh(const Graph& graph) {
+  int64_t first = 0;
+  for (const auto* formals : {&graph.inputs(), &graph.captures()}) {
+    for (ValueId id : *formals) {
+      for (const Type* type = &graph.value(id).type; type != nullptr; type = type->elem.get()) {
+        for (const Dim& dim : type->shape.dims()) {
+          for (const std::string& symbol : dim.Symbols()) {
+            int64_t number = 0;
+            if (symbol.rfind(kFreshPrefix, 0) != 0) continue;
+            if (absl::SimpleAtoi(symbol.substr(kFreshPrefix.size()), &number) && number < (int64_t{1} << 62)) {
+              first = std::max(first, number + 1);
+            }
+          }
+        }
+      }
+    }
+  }
+  return first;
+}
+
 // One region's inference may run many times (a Loop widens its carried types): symbols come from one counter for all.
 class Driver {
  public:
+  explicit Driver(int64_t first_fresh) : fresh_(first_fresh) {}
+
   // `known[v]` on entry: elements of captures and inputs that the caller knows.
   absl::Status Run(Graph& graph, KnownElements& known) {
     known.resize(graph.num_values());
@@ -230,7 +260,7 @@ class Driver {
     return outputs;
   }
 
-  int64_t fresh_ = 0;
+  int64_t fresh_;
 };
 
 }  // namespace
@@ -262,7 +292,7 @@ NodeView ViewOf(const Graph& graph, NodeId id, const KnownElements* known) {
 
 absl::StatusOr<KnownElements> InferTypes(Graph& graph) {
   KnownElements known;
-  WEFT_RETURN_IF_ERROR(Driver().Run(graph, known));
+  WEFT_RETURN_IF_ERROR(Driver(FirstFresh(graph)).Run(graph, known));
   return known;
 }
 
