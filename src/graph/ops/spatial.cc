@@ -104,6 +104,7 @@ absl::Status CheckWindow(const WindowSpec& spec, absl::Span<const Dim> kernel) {
   WEFT_RETURN_IF_ERROR(CheckList("output_padding", spec.output_padding, n, 0));
   const bool whole = spec.output_shape.size() == n + 2;
   WEFT_RETURN_IF_ERROR(CheckList("output_shape", spec.output_shape, whole ? n + 2 : n, 0));
+  Dims sizes;
   for (size_t i = 0; i < n; ++i) {
     if (!kernel[i].is_constant()) continue;
     const int64_t size = kernel[i].constant();
@@ -112,8 +113,9 @@ absl::Status CheckWindow(const WindowSpec& spec, absl::Span<const Dim> kernel) {
       return Invalid("kernel_shape is ", DimsToString(spec.kernel_shape), ", but the weight has size ", size,
                      " on spatial axis ", i);
     }
+    sizes.push_back(size);
   }
-  return absl::OkStatus();
+  return NumElements(sizes).status();
 }
 
 absl::StatusOr<std::vector<Dim>> WindowOutputs(const WindowSpec& spec, absl::Span<const Dim> input, absl::Span<const Dim> kernel) {

@@ -12,12 +12,6 @@
 
 namespace weft {
 
-inline int64_t Product(absl::Span<const int64_t> dims) {
-  int64_t product = 1;
-  for (int64_t d : dims) product *= d;
-  return product;
-}
-
 template <class T>
 struct Convolution {
   const T* x = nullptr;     // [n, c, in...]
