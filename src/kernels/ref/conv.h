@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/ops/spatial.h"
+#include "kernels/ref/elements.h"
 #include "kernels/ref/gemm.h"
 #include "kernels/ref/window_rows.h"
 

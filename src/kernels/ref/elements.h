@@ -7,12 +7,20 @@
 #include <type_traits>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "base/float_types.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
 #include "weft/tensor.h"
 
 namespace weft {
+
+// Of dims that a tensor has: it can overflow beside a zero alone, and then wraps.
+inline int64_t Product(absl::Span<const int64_t> dims) {
+  uint64_t product = 1;
+  for (int64_t d : dims) product *= static_cast<uint64_t>(d);
+  return static_cast<int64_t>(product);
+}
 
 // Elements [begin, begin + count) of a tensor of any type but strings and complex, as T.
 template <class T>

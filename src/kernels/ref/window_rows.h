@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "graph/ops/spatial.h"
 
 namespace weft {
@@ -16,12 +15,6 @@ struct RowTap {
   int64_t tap;  // index into the kernel's positions on all axes but the last
   int64_t row;  // the input row it meets
 };
-
-inline int64_t Product(absl::Span<const int64_t> dims) {
-  int64_t product = 1;
-  for (int64_t d : dims) product *= d;
-  return product;
-}
 
 inline int64_t CeilDivide(int64_t a, int64_t b) { return a / b + (a % b > 0); }
 inline int64_t FloorDivide(int64_t a, int64_t b) { return a / b - (a % b < 0); }

@@ -1,0 +1,54 @@
+// Attributes of the normalisations.
+#ifndef WEFT_GRAPH_OPS_NORMALIZATION_H_
+#define WEFT_GRAPH_OPS_NORMALIZATION_H_
+
+#include <cstdint>
+
+#include "graph/attributes.h"
+
+namespace weft {
+
+struct BatchNormalizationAttrs {
+  float epsilon = 1e-5f;
+  float momentum = 0.9f;
+  bool training_mode = false;
+};
+WEFT_ATTRS(BatchNormalizationAttrs, Field<&BatchNormalizationAttrs::epsilon>("epsilon"),
+           Field<&BatchNormalizationAttrs::momentum>("momentum"),
+           Field<&BatchNormalizationAttrs::training_mode>("training_mode"));
+
+struct InstanceNormalizationAttrs {
+  float epsilon = 1e-5f;
+};
+WEFT_ATTRS(InstanceNormalizationAttrs, Field<&InstanceNormalizationAttrs::epsilon>("epsilon"));
+
+struct GroupNormalizationAttrs {
+  float epsilon = 1e-5f;
+  int64_t num_groups = 0;
+  int64_t stash_type = 1;
+};
+WEFT_ATTRS(GroupNormalizationAttrs, Field<&GroupNormalizationAttrs::epsilon>("epsilon"),
+           RequiredField<&GroupNormalizationAttrs::num_groups>("num_groups"),
+           Field<&GroupNormalizationAttrs::stash_type>("stash_type"));
+
+// LayerNormalization and RMSNormalization.
+struct LayerNormalizationAttrs {
+  int64_t axis = -1;
+  float epsilon = 1e-5f;
+  int64_t stash_type = 1;
+};
+WEFT_ATTRS(LayerNormalizationAttrs, Field<&LayerNormalizationAttrs::axis>("axis"),
+           Field<&LayerNormalizationAttrs::epsilon>("epsilon"), Field<&LayerNormalizationAttrs::stash_type>("stash_type"));
+
+struct LrnAttrs {
+  float alpha = 0.0001f;
+  float beta = 0.75f;
+  float bias = 1;
+  int64_t size = 0;
+};
+WEFT_ATTRS(LrnAttrs, Field<&LrnAttrs::alpha>("alpha"), Field<&LrnAttrs::beta>("beta"), Field<&LrnAttrs::bias>("bias"),
+           RequiredField<&LrnAttrs::size>("size"));
+
+}  // namespace weft
+
+#endif  // WEFT_GRAPH_OPS_NORMALIZATION_H_
