@@ -27,7 +27,8 @@ class Side {
 
   Origin OriginOf(ValueId id) const {
     size_t level = scopes_.size() - 1;
-    for (auto it = scopes_[level].outer.find(id); it != scopes_[level].outer.end(); it = scopes_[level].outer.find(id)) {
+    for (auto it = scopes_[level].outer.find(id); it != scopes_[level].outer.end();
+         it = scopes_[level].outer.find(id)) {
       id = it->second;
       --level;
     }
@@ -76,14 +77,15 @@ class Comparison {
   std::string Operands(const std::vector<ValueId>& a, const std::vector<ValueId>& b, std::string_view what) const {
     if (a.size() != b.size()) return Text(a.size(), " ", what, "s, ", b.size(), " in the other");
     for (size_t i = 0; i < a.size(); ++i) {
-      if (!SameValue(a[i], b[i])) return Text(what, " ", i, " is ", a_.Describe(a[i]), ", ", b_.Describe(b[i]), " in the other");
+      if (!SameValue(a[i], b[i]))
+        return Text(what, " ", i, " is ", a_.Describe(a[i]), ", ", b_.Describe(b[i]), " in the other");
     }
     return "";
   }
 
   // Values that this graph defines: names and types.
-  static std::string Defined(const Graph& ga, const std::vector<ValueId>& a, const Graph& gb, const std::vector<ValueId>& b,
-                             std::string_view what) {
+  static std::string Defined(const Graph& ga, const std::vector<ValueId>& a, const Graph& gb,
+                             const std::vector<ValueId>& b, std::string_view what) {
     if (a.size() != b.size()) return Text(a.size(), " ", what, "s, ", b.size(), " in the other");
     for (size_t i = 0; i < a.size(); ++i) {
       if (a[i] == ValueId::kNone && b[i] == ValueId::kNone) continue;
@@ -117,7 +119,8 @@ class Comparison {
     if (std::string d = Operands(a.inputs, b.inputs, "input"); !d.empty()) return d;
     if (std::string d = Defined(ga, a.outputs, gb, b.outputs, "output"); !d.empty()) return d;
     if (a.attrs != b.attrs) return Attributes(a, b);
-    if (a.regions.size() != b.regions.size()) return Text(a.regions.size(), " regions, ", b.regions.size(), " in the other");
+    if (a.regions.size() != b.regions.size())
+      return Text(a.regions.size(), " regions, ", b.regions.size(), " in the other");
     for (size_t k = 0; k < a.regions.size(); ++k) {
       std::string d = Graphs(*a.regions[k].graph, &a.regions[k], *b.regions[k].graph, &b.regions[k]);
       if (!d.empty()) return Text("region ", k, ": ", d);
@@ -128,7 +131,8 @@ class Comparison {
   static std::string Attributes(const GraphNode& a, const GraphNode& b) {
     for (const AttrField& field : a.attrs.schema().fields) {
       const auto x = a.attrs.Get(field.name), y = b.attrs.Get(field.name);
-      if (x.has_value() != y.has_value() || (x && !AttrValueEqual(*x, *y))) return Text("attribute '", field.name, "' differs");
+      if (x.has_value() != y.has_value() || (x && !AttrValueEqual(*x, *y)))
+        return Text("attribute '", field.name, "' differs");
     }
     return "attributes of different ops";
   }

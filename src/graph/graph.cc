@@ -219,7 +219,8 @@ NodeId Graph::AddNode(const Op* op, std::string_view name, std::vector<ValueId> 
   node.outputs = std::move(outputs);
   node.attrs = std::move(attrs);
   node.input_slots.assign(node.inputs.size(), -1);
-  for (size_t i = 0; i < node.inputs.size(); ++i) AddUse(node.inputs[i], {.node = id, .index = static_cast<int32_t>(i)});
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    AddUse(node.inputs[i], {.node = id, .index = static_cast<int32_t>(i)});
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == ValueId::kNone) continue;
     GraphValue& output = mutable_value(node.outputs[i]);
@@ -294,7 +295,8 @@ void Graph::DropOutput(NodeId id, int i) {
 
 void Graph::RemoveNode(NodeId id) {
   GraphNode& node = mutable_node(id);
-  for (size_t i = 0; i < node.inputs.size(); ++i) RemoveUse(node.inputs[i], {.node = id, .index = static_cast<int32_t>(i)});
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    RemoveUse(node.inputs[i], {.node = id, .index = static_cast<int32_t>(i)});
   for (size_t k = 0; k < node.regions.size(); ++k) {
     for (size_t i = 0; i < node.regions[k].captures.size(); ++i) {
       RemoveUse(node.regions[k].captures[i],
@@ -359,7 +361,8 @@ class OperandCursor {
 
 }  // namespace
 
-// Depth-first over producers from each node in the present order, so a node whose producers stand before it keeps its place.
+// Depth-first over producers from each node in the present order, so a node whose producers stand before it keeps its
+// place.
 bool Graph::SortTopologically() {
   enum State : uint8_t { kNew, kOpen, kDone };
   std::vector<State> state(nodes_.size(), kNew);

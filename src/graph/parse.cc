@@ -20,11 +20,11 @@ struct Scope {
   Graph graph;
   Scope* parent = nullptr;
   int depth = 0;
-  std::vector<ValueId> captured;                       // of the parent's graph, in the order of graph.captures()
-  absl::flat_hash_map<ValueId, ValueId> capture_of;    // the parent's value -> the capture that stands for it
+  std::vector<ValueId> captured;                     // of the parent's graph, in the order of graph.captures()
+  absl::flat_hash_map<ValueId, ValueId> capture_of;  // the parent's value -> the capture that stands for it
   absl::flat_hash_set<ValueId> captures;
-  absl::flat_hash_map<std::string, Type> types;        // given ahead of the nodes that produce the values
-  std::vector<std::string> defaults;                   // constants that stand among the inputs
+  absl::flat_hash_map<std::string, Type> types;  // given ahead of the nodes that produce the values
+  std::vector<std::string> defaults;             // constants that stand among the inputs
 
   // The value of the scope itself that has this name.
   ValueId Own(std::string_view name) const {
@@ -116,7 +116,8 @@ absl::Status Parser::ParseAttribute(Scope& scope, NodeParts& node) {
   if (Matches(':')) {
     const std::string_view kind = is_region ? "graph" : text_words::AttrWord(field->kind);
     const size_t kind_pos = Here();
-    if (Word() != kind) return ErrorAt(kind_pos, absl::StrCat("'", ToAbsl(kind), "', the kind of attribute '", name, "'"));
+    if (Word() != kind)
+      return ErrorAt(kind_pos, absl::StrCat("'", ToAbsl(kind), "', the kind of attribute '", name, "'"));
   }
   WEFT_RETURN_IF_ERROR(Expect('='));
   if (is_region) {
@@ -129,7 +130,8 @@ absl::Status Parser::ParseAttribute(Scope& scope, NodeParts& node) {
 
 absl::StatusOr<std::unique_ptr<Scope>> Parser::ParseBody(Scope& scope) {
   if (scope.depth == kMaxBodyDepth) {
-    return ErrorAt(Here(), absl::StrCat("a body ", kMaxBodyDepth + 1, " deep"), absl::StrCat("at most ", kMaxBodyDepth));
+    return ErrorAt(Here(), absl::StrCat("a body ", kMaxBodyDepth + 1, " deep"),
+                   absl::StrCat("at most ", kMaxBodyDepth));
   }
   auto body = std::make_unique<Scope>();
   body->parent = &scope;
@@ -255,11 +257,14 @@ absl::Status Parser::AddNode(Scope& scope, size_t pos, NodeParts node, absl::Spa
     if (output.carets > 0) return ErrorAt(output.pos, "a name of an outer scope");
     if (output.name.empty()) continue;
     const auto type = scope.types.find(output.name);
-    WEFT_ASSIGN_OR_RETURN(id, Define(scope, output.name, output.pos, type == scope.types.end() ? Type() : type->second));
+    WEFT_ASSIGN_OR_RETURN(id,
+                          Define(scope, output.name, output.pos, type == scope.types.end() ? Type() : type->second));
   }
-  const NodeId id = scope.graph.AddNode(node.op, node.name, std::move(input_ids), std::move(output_ids), std::move(node.attrs));
+  const NodeId id =
+      scope.graph.AddNode(node.op, node.name, std::move(input_ids), std::move(output_ids), std::move(node.attrs));
   for (size_t k = 0; k < node.bodies.size(); ++k) {
-    if (node.bodies[k] == nullptr) return ErrorAt(pos, absl::StrCat("no body '", ToAbsl(node.op->regions[k]), "'"), "it");
+    if (node.bodies[k] == nullptr)
+      return ErrorAt(pos, absl::StrCat("no body '", ToAbsl(node.op->regions[k]), "'"), "it");
     scope.graph.AddRegion(id, std::move(node.bodies[k]->graph), std::move(node.bodies[k]->captured));
   }
   return At(pos, VerifyNode(scope.graph, id));
@@ -318,7 +323,8 @@ absl::Status Parser::ParseBlock(Scope& scope) {
 absl::Status Parser::AddFormals(Scope& scope, std::vector<Formal> inputs, std::vector<Formal> captures) {
   absl::flat_hash_set<std::string> seen;
   for (Formal& input : inputs) {
-    if (!seen.insert(input.name).second) return ErrorAt(input.pos, absl::StrCat("input '", input.name, "' again"), "each once");
+    if (!seen.insert(input.name).second)
+      return ErrorAt(input.pos, absl::StrCat("input '", input.name, "' again"), "each once");
     if (scope.graph.Constant(scope.graph.FindValue(input.name)) != nullptr) {
       scope.defaults.push_back(input.name);
     } else {
@@ -425,8 +431,10 @@ absl::Status Parser::ParseModelField(Model& model) {
         model.metadata, [](auto& entry) -> std::string& { return entry.first; },
         [&](auto& entry) { return text(entry.second); });
   }
-  return ErrorAt(pos, "a field of the model: ir_version, opset_import, producer_name, producer_version, domain, model_version, "
-                      "doc_string or metadata_props");
+  return ErrorAt(
+      pos,
+      "a field of the model: ir_version, opset_import, producer_name, producer_version, domain, model_version, "
+      "doc_string or metadata_props");
 }
 
 absl::StatusOr<Model> Parser::ParseModelText() {
@@ -447,8 +455,12 @@ absl::StatusOr<Model> Parser::ParseModelText() {
 
 }  // namespace
 
-absl::StatusOr<Graph> ParseGraph(std::string_view text, OpLookup find_op) { return Parser(text, find_op).ParseGraphText(); }
+absl::StatusOr<Graph> ParseGraph(std::string_view text, OpLookup find_op) {
+  return Parser(text, find_op).ParseGraphText();
+}
 
-absl::StatusOr<Model> ParseModel(std::string_view text, OpLookup find_op) { return Parser(text, find_op).ParseModelText(); }
+absl::StatusOr<Model> ParseModel(std::string_view text, OpLookup find_op) {
+  return Parser(text, find_op).ParseModelText();
+}
 
 }  // namespace weft

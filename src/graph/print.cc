@@ -206,27 +206,53 @@ void Printer::WriteTensorData(const Tensor& t) {
   Put("{");
   const int64_t n = t.size();
   switch (t.dtype()) {
-    case DType::kFloat32: WriteElements(t.data<float>(), n); break;
-    case DType::kFloat64: WriteElements(t.data<double>(), n); break;
-    case DType::kComplex64: WriteElements(t.data<float>(), 2 * n); break;
-    case DType::kComplex128: WriteElements(t.data<double>(), 2 * n); break;
-    case DType::kInt8: WriteElements(t.data<int8_t>(), n); break;
-    case DType::kInt16: WriteElements(t.data<int16_t>(), n); break;
-    case DType::kInt32: WriteElements(t.data<int32_t>(), n); break;
-    case DType::kInt64: WriteElements(t.data<int64_t>(), n); break;
-    case DType::kUint32: WriteElements(t.data<uint32_t>(), n); break;
-    case DType::kUint64: WriteElements(t.data<uint64_t>(), n); break;
+    case DType::kFloat32:
+      WriteElements(t.data<float>(), n);
+      break;
+    case DType::kFloat64:
+      WriteElements(t.data<double>(), n);
+      break;
+    case DType::kComplex64:
+      WriteElements(t.data<float>(), 2 * n);
+      break;
+    case DType::kComplex128:
+      WriteElements(t.data<double>(), 2 * n);
+      break;
+    case DType::kInt8:
+      WriteElements(t.data<int8_t>(), n);
+      break;
+    case DType::kInt16:
+      WriteElements(t.data<int16_t>(), n);
+      break;
+    case DType::kInt32:
+      WriteElements(t.data<int32_t>(), n);
+      break;
+    case DType::kInt64:
+      WriteElements(t.data<int64_t>(), n);
+      break;
+    case DType::kUint32:
+      WriteElements(t.data<uint32_t>(), n);
+      break;
+    case DType::kUint64:
+      WriteElements(t.data<uint64_t>(), n);
+      break;
     case DType::kUint16:
     case DType::kFloat16:
-    case DType::kBFloat16: WriteElements(t.data<uint16_t>(), n); break;
+    case DType::kBFloat16:
+      WriteElements(t.data<uint16_t>(), n);
+      break;
     case DType::kUint8:
     case DType::kBool:
     case DType::kFloat8E4M3FN:
     case DType::kFloat8E4M3FNUZ:
     case DType::kFloat8E5M2:
     case DType::kFloat8E5M2FNUZ:
-    case DType::kFloat8E8M0: WriteElements(t.data<uint8_t>(), n); break;
-    case DType::kString: WriteElements(t.data<std::string>(), n); break;
+    case DType::kFloat8E8M0:
+      WriteElements(t.data<uint8_t>(), n);
+      break;
+    case DType::kString:
+      WriteElements(t.data<std::string>(), n);
+      break;
     case DType::kUint4:
     case DType::kInt4:
     case DType::kFloat4E2M1:
@@ -236,7 +262,8 @@ void Printer::WriteTensorData(const Tensor& t) {
       WriteElements(packed.data(), static_cast<int64_t>(packed.size()));
       break;
     }
-    case DType::kUndefined: break;
+    case DType::kUndefined:
+      break;
   }
   Put("}");
 }

@@ -157,7 +157,8 @@ absl::StatusOr<T> Scanner::Float(std::string_view expected) {
   if (!negative && digits.substr(0, 2) == "0x") {
     std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t> bits = 0;
     const auto [end, error] = std::from_chars(digits.data() + 2, last, bits, 16);
-    if (error != std::errc() || end != last) return ErrorAt(pos, absl::StrCat("the ", 8 * sizeof(T), " bits of a number behind 0x"));
+    if (error != std::errc() || end != last)
+      return ErrorAt(pos, absl::StrCat("the ", 8 * sizeof(T), " bits of a number behind 0x"));
     return FromBits<T>(bits);
   }
   T value = 0;
@@ -189,7 +190,8 @@ std::string Scanner::Place(size_t pos) const {
 std::string Scanner::Found(size_t pos) const {
   if (pos >= text_.size()) return "the end of the text";
   if (text_[pos] == '"') return "a string";
-  if (text_[pos] < ' ' || text_[pos] > '~') return absl::StrCat("byte 0x", absl::Hex(static_cast<unsigned char>(text_[pos])));
+  if (text_[pos] < ' ' || text_[pos] > '~')
+    return absl::StrCat("byte 0x", absl::Hex(static_cast<unsigned char>(text_[pos])));
   constexpr size_t kMaxShown = 32;
   size_t end = pos + 1;
   auto in_word = [&](char c) { return IsLetter(c) || IsDigit(c) || c == '.'; };

@@ -1,4 +1,5 @@
-// Graphs and models as text: ParseGraph(Print(g)) equals g (graph/equal.h), bit for bit, for every graph that Verify accepts.
+// Graphs and models as text: ParseGraph(Print(g)) equals g (graph/equal.h), bit for bit, for every graph that Verify
+// accepts.
 //
 //   digits (float[N,64] x) => (float[N,10] y)
 //   <
@@ -10,23 +11,28 @@
 //      [last] y = Softmax <axis: int = 1> (t)
 //   }
 //
-// The syntax is ONNX's own (what onnx.parser reads), and the text holds the graph's form of every op: the newest. Behind the inputs
-// and outputs stand constants and types of other values; either may be left out, and so may attributes that have their default.
-// What the syntax leaves open, and where it is short of something:
+// The syntax is ONNX's own (what onnx.parser reads), and the text holds the graph's form of every op: the newest.
+// Behind the inputs and outputs stand constants and types of other values; either may be left out, and so may
+// attributes that have their default. What the syntax leaves open, and where it is short of something:
 //
-// - Names that are no identifiers, or read like a type, are quoted; in quotes \ takes the next character as it is. So are
-//   dims that are neither integers nor identifiers: float["2*N"]. `?` is a fresh symbol. A scalar is `float`, unknown rank `float[]`.
-// - Elements are what TensorProto's typed fields hold: integers in decimal, float and double in the fewest digits that read back the
-//   same, 16- and 8-bit floats by their bits, 4- and 2-bit types packed into bytes, complex numbers as two elements.
+// - Names that are no identifiers, or read like a type, are quoted; in quotes \ takes the next character as it is. So
+//   are dims that are neither integers nor identifiers: float["2*N"]. `?` is a fresh symbol. A scalar is `float`,
+//   unknown rank `float[]`.
+// - Elements are what TensorProto's typed fields hold: integers in decimal, float and double in the fewest digits that
+//   read back the same, 16- and 8-bit floats by their bits, 4- and 2-bit types packed into bytes, complex numbers as
+//   two elements.
 // - NaNs other than ONNX's `nan` and `-nan` are written by their bits, as 0x7f800001. (Not read by onnx.parser.)
-// - A body reads a value of the outer scopes by its name; the innermost scope that defines the name wins. Where a name is taken
-//   in between, ^x looks for x from the next outer scope on, ^^x from the one after. (ONNX has no such names; not read by
-//   onnx.parser.) Captures themselves are not written: a body has those it reads, in the order in which it reads them.
-// - A graph printed by itself lists its captures in brackets behind its inputs: `body (int64 i) [float[2] x] => (...)`. (Not read by
+// - A body reads a value of the outer scopes by its name; the innermost scope that defines the name wins. Where a name
+//   is taken in between, ^x looks for x from the next outer scope on, ^^x from the one after. (ONNX has no such names;
+//   not read by onnx.parser.) Captures themselves are not written: a body has those it reads, in the order in which it
+//   reads them.
+// - A graph printed by itself lists its captures in brackets behind its inputs: `body (int64 i) [float[2] x] => (...)`.
+//   (Not read by onnx.parser.)
+// - A tensor type of unknown element type is `undefined`, an unknown type inside another is `unknown`. (Neither read by
 //   onnx.parser.)
-// - A tensor type of unknown element type is `undefined`, an unknown type inside another is `unknown`. (Neither read by onnx.parser.)
 // - A body's name may be quoted too; onnx.parser reads none but identifiers there.
-// - An input with a default, `(float x = {1})`, or an initialiser with an input's name, is a constant, listed in Model::overridable.
+// - An input with a default, `(float x = {1})`, or an initialiser with an input's name, is a constant, listed in
+//   Model::overridable.
 //
 // Functions, attribute references, overloads, sparse and opaque types and external data are refused.
 #ifndef WEFT_GRAPH_TEXT_H_

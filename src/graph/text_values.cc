@@ -56,7 +56,8 @@ absl::StatusOr<Dim> ValueParser::ParseDim() {
 
 absl::StatusOr<Type> ValueParser::ParseType(int depth) {
   const size_t pos = Here();
-  if (depth > kMaxTypeDepth) return ErrorAt(pos, absl::StrCat("a type ", depth, " deep"), absl::StrCat("at most ", kMaxTypeDepth));
+  if (depth > kMaxTypeDepth)
+    return ErrorAt(pos, absl::StrCat("a type ", depth, " deep"), absl::StrCat("at most ", kMaxTypeDepth));
   const std::string_view word = Word();
   const std::optional<DType> dtype = ElementType(word);
   if (dtype) {
@@ -119,9 +120,13 @@ absl::StatusOr<Tensor> ValueParser::ParseElements(DType dtype, const Dims& dims,
   const int per_entry = packed ? 8 / DTypeFileBits(dtype) : 1;
   // Compared by what the text has, so that no product overflows.
   const int64_t given = static_cast<int64_t>(elements.size());
-  const bool fits = pairs ? given % 2 == 0 && given / 2 == count : given == count / per_entry + (count % per_entry != 0);
+  const bool fits =
+      pairs ? given % 2 == 0 && given / 2 == count : given == count / per_entry + (count % per_entry != 0);
   if (!fits) {
-    return ErrorAt(pos, absl::StrCat(given, pairs ? " parts" : packed ? " bytes" : " elements"),
+    return ErrorAt(pos,
+                   absl::StrCat(given, pairs    ? " parts"
+                                       : packed ? " bytes"
+                                                : " elements"),
                    absl::StrCat("those of ", count, " elements of ", ToAbsl(DTypeName(dtype)), DimsToString(dims)));
   }
   if (dtype == DType::kBool) {
@@ -157,20 +162,31 @@ absl::StatusOr<Tensor> ValueParser::ParseTensorData(const Type& type, size_t typ
   if (Peek() == '[') return UnsupportedAt(Here(), "external data");
   switch (type.dtype) {
     case DType::kFloat32:
-    case DType::kComplex64: return ParseElements<float>(type.dtype, *dims, *count);
+    case DType::kComplex64:
+      return ParseElements<float>(type.dtype, *dims, *count);
     case DType::kFloat64:
-    case DType::kComplex128: return ParseElements<double>(type.dtype, *dims, *count);
-    case DType::kInt8: return ParseElements<int8_t>(type.dtype, *dims, *count);
-    case DType::kInt16: return ParseElements<int16_t>(type.dtype, *dims, *count);
-    case DType::kInt32: return ParseElements<int32_t>(type.dtype, *dims, *count);
-    case DType::kInt64: return ParseElements<int64_t>(type.dtype, *dims, *count);
-    case DType::kUint32: return ParseElements<uint32_t>(type.dtype, *dims, *count);
-    case DType::kUint64: return ParseElements<uint64_t>(type.dtype, *dims, *count);
+    case DType::kComplex128:
+      return ParseElements<double>(type.dtype, *dims, *count);
+    case DType::kInt8:
+      return ParseElements<int8_t>(type.dtype, *dims, *count);
+    case DType::kInt16:
+      return ParseElements<int16_t>(type.dtype, *dims, *count);
+    case DType::kInt32:
+      return ParseElements<int32_t>(type.dtype, *dims, *count);
+    case DType::kInt64:
+      return ParseElements<int64_t>(type.dtype, *dims, *count);
+    case DType::kUint32:
+      return ParseElements<uint32_t>(type.dtype, *dims, *count);
+    case DType::kUint64:
+      return ParseElements<uint64_t>(type.dtype, *dims, *count);
     case DType::kUint16:
     case DType::kFloat16:
-    case DType::kBFloat16: return ParseElements<uint16_t>(type.dtype, *dims, *count);
-    case DType::kString: return ParseElements<std::string>(type.dtype, *dims, *count);
-    default: return ParseElements<uint8_t>(type.dtype, *dims, *count);  // bytes, or packed into them
+    case DType::kBFloat16:
+      return ParseElements<uint16_t>(type.dtype, *dims, *count);
+    case DType::kString:
+      return ParseElements<std::string>(type.dtype, *dims, *count);
+    default:
+      return ParseElements<uint8_t>(type.dtype, *dims, *count);  // bytes, or packed into them
   }
 }
 
@@ -210,15 +226,24 @@ absl::StatusOr<AttrValue> ValueParser::ParseAttrValue(AttrKind kind) {
   };
   if (Peek() == '@') return UnsupportedAt(Here(), "a reference to an attribute of a function");
   switch (kind) {
-    case AttrKind::kInt: return one(integer());
-    case AttrKind::kFloat: return one(number());
-    case AttrKind::kString: return one(string());
-    case AttrKind::kTensor: return one(tensor());
-    case AttrKind::kType: return one(ParseType());
-    case AttrKind::kInts: return ParseList<int64_t>(integer);
-    case AttrKind::kFloats: return ParseList<float>(number);
-    case AttrKind::kStrings: return ParseList<std::string>(string);
-    case AttrKind::kTensors: return ParseList<Tensor>(tensor);
+    case AttrKind::kInt:
+      return one(integer());
+    case AttrKind::kFloat:
+      return one(number());
+    case AttrKind::kString:
+      return one(string());
+    case AttrKind::kTensor:
+      return one(tensor());
+    case AttrKind::kType:
+      return one(ParseType());
+    case AttrKind::kInts:
+      return ParseList<int64_t>(integer);
+    case AttrKind::kFloats:
+      return ParseList<float>(number);
+    case AttrKind::kStrings:
+      return ParseList<std::string>(string);
+    case AttrKind::kTensors:
+      return ParseList<Tensor>(tensor);
   }
   return Internal("an attribute of no known kind");
 }

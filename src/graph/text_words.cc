@@ -13,7 +13,8 @@ bool IsIdentifier(std::string_view text) {
 
 bool StartsType(std::string_view word) {
   if (DTypeFromName(word)) return true;
-  constexpr std::string_view kWords[] = {"undefined", "seq", "map", "optional", "sparse_tensor", "opaque", "float6e2m3", "float6e3m2"};
+  constexpr std::string_view kWords[] = {"undefined",     "seq",    "map",        "optional",
+                                         "sparse_tensor", "opaque", "float6e2m3", "float6e3m2"};
   return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
 }
 

@@ -17,7 +17,8 @@ constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 // Letters, digits and _, not starting with a digit, not empty.
 bool IsIdentifier(std::string_view text);
 
-// Words that begin a type where a name could stand too: element types, "undefined", seq, map, optional, sparse_tensor, opaque.
+// Words that begin a type where a name could stand too: element types, "undefined", seq, map, optional, sparse_tensor,
+// opaque.
 bool StartsType(std::string_view word);
 
 // ONNX's word for the kind: "int", "type_proto", ...

@@ -61,7 +61,8 @@ absl::Status CheckIds(const Graph& g) {
   auto check_list = [&](const std::vector<ValueId>& list, std::string_view what) {
     for (size_t i = 0; i < list.size(); ++i) {
       if (!in_range(list[i])) {
-        return Internal(what, " ", i, " is value id ", static_cast<int>(list[i]), ", expected one below ", g.num_values());
+        return Internal(what, " ", i, " is value id ", static_cast<int>(list[i]), ", expected one below ",
+                        g.num_values());
       }
     }
     return absl::OkStatus();
@@ -71,8 +72,10 @@ absl::Status CheckIds(const Graph& g) {
   WEFT_RETURN_IF_ERROR(check_list(g.outputs(), "output"));
   int count = 0;
   for (NodeId id = g.first_node(), prev = NodeId::kNone; id != NodeId::kNone; prev = id, id = g.node(id).next) {
-    if (!g.IsLive(id)) return Internal("the list of nodes leads to node id ", static_cast<int>(id), ", which was removed");
-    if (++count > g.num_nodes()) return Internal("the list of nodes has more than the ", g.num_nodes(), " nodes of the graph");
+    if (!g.IsLive(id))
+      return Internal("the list of nodes leads to node id ", static_cast<int>(id), ", which was removed");
+    if (++count > g.num_nodes())
+      return Internal("the list of nodes has more than the ", g.num_nodes(), " nodes of the graph");
     const GraphNode& n = g.node(id);
     if (n.op == nullptr) return Internal("node id ", static_cast<int>(id), " has no op");
     if (n.prev != prev) {
@@ -92,7 +95,8 @@ absl::Status CheckIds(const Graph& g) {
       WEFT_RETURN_IF_ERROR(Annotate(check_list(region.captures, "capture"), NodeName(g, id)));
     }
   }
-  if (count != g.num_nodes()) return Internal("the list of nodes has ", count, " of the graph's ", g.num_nodes(), " nodes");
+  if (count != g.num_nodes())
+    return Internal("the list of nodes has ", count, " of the graph's ", g.num_nodes(), " nodes");
   return absl::OkStatus();
 }
 
@@ -126,9 +130,11 @@ absl::Status CheckProducers(const Graph& g) {
       if (outputs[i] == ValueId::kNone) continue;
       const GraphValue& value = g.value(outputs[i]);
       if (value.producer != id || value.producer_output != static_cast<int>(i)) {
-        return Internal(NodeName(g, id), " has ", ValueName(g, outputs[i]), " as output ", i, ", but that value's producer is ",
-                        value.producer == NodeId::kNone ? "none" : absl::StrCat("output ", value.producer_output, " of node id ",
-                                                                                static_cast<int>(value.producer)));
+        return Internal(
+            NodeName(g, id), " has ", ValueName(g, outputs[i]), " as output ", i, ", but that value's producer is ",
+            value.producer == NodeId::kNone
+                ? "none"
+                : absl::StrCat("output ", value.producer_output, " of node id ", static_cast<int>(value.producer)));
       }
       produced[Index(outputs[i])] = true;
     }
@@ -143,8 +149,9 @@ absl::Status CheckProducers(const Graph& g) {
   for (int v = 0; v < g.num_values(); ++v) {
     const GraphValue& value = g.value(ValueId{v});
     if (value.formal != formal[v]) {
-      return Internal(ValueName(g, ValueId{v}), value.formal ? " says it is an input or a capture, but is in neither list"
-                                                             : " is in the list of inputs or captures, but does not say so");
+      return Internal(ValueName(g, ValueId{v}), value.formal
+                                                    ? " says it is an input or a capture, but is in neither list"
+                                                    : " is in the list of inputs or captures, but does not say so");
     }
     if (value.producer != NodeId::kNone && !produced[v]) {
       return Internal(ValueName(g, ValueId{v}), " names node id ", static_cast<int>(value.producer),
@@ -176,7 +183,8 @@ absl::Status CheckUses(const Graph& g) {
     for (const Use& use : uses) {
       if (use.node != NodeId::kNone) continue;  // found from the operand's side
       if (use.index < 0 || use.index >= static_cast<int>(g.outputs().size()) || g.outputs()[use.index] != ValueId{v}) {
-        return Internal(ValueName(g, ValueId{v}), " has output ", use.index, " of the graph as a use, which is another value");
+        return Internal(ValueName(g, ValueId{v}), " has output ", use.index,
+                        " of the graph as a use, which is another value");
       }
     }
   }
@@ -246,8 +254,8 @@ absl::Status CompareTypes(const Graph& g, const Graph& inferred) {
     if (Compatible(type, expected)) continue;
     const NodeId producer = g.value(ValueId{v}).producer;
     return Internal(ValueName(g, ValueId{v}),
-                    producer == NodeId::kNone ? std::string() : absl::StrCat(" of ", NodeName(g, producer)), " has type ",
-                    type.ToString(), ", inference gives ", expected.ToString());
+                    producer == NodeId::kNone ? std::string() : absl::StrCat(" of ", NodeName(g, producer)),
+                    " has type ", type.ToString(), ", inference gives ", expected.ToString());
   }
   for (NodeId id = g.first_node(); id != NodeId::kNone; id = g.node(id).next) {
     for (size_t k = 0; k < g.node(id).regions.size(); ++k) {

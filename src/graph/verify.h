@@ -7,9 +7,9 @@
 
 namespace weft {
 
-// Every check over the graph and its regions; the first that fails gives the error: Internal, with the check's name, the node,
-// what was found and what was expected. A graph from outside fails here only if the code that built it was wrong, for that
-// calls VerifyNode and InferTypes.
+// Every check over the graph and its regions; the first that fails gives the error: Internal, with the check's name,
+// the node, what was found and what was expected. A graph from outside fails here only if the code that built it was
+// wrong, for that calls VerifyNode and InferTypes.
 //
 //   ids        every id names a value or a node of this graph
 //   order      the list of nodes is whole, and every value is defined before it is read
@@ -18,11 +18,11 @@ namespace weft {
 //   names      every value has a name of its own
 //   nodes      VerifyNode
 //   outputs    every output of the graph is defined
-//   types      no dim is negative; constants, captures and node outputs have the types that inference gives, as far as both are known
+//   types      no dim is negative; every value has the type that inference gives, as far as both are known
 absl::Status Verify(const Graph& graph);
 
-// What the op's record asks of one node: number of operands, attributes of its schema, required attributes, regions and the
-// number of their captures. Errors: Invalid, naming the node.
+// What the op's record asks of one node: number of operands, attributes of its schema, required attributes, regions and
+// the number of their captures. Errors: Invalid, naming the node.
 absl::Status VerifyNode(const Graph& graph, NodeId id);
 
 }  // namespace weft

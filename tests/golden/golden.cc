@@ -25,7 +25,7 @@ constexpr std::string_view kUnchanged = "unchanged";
 struct Case {
   std::string header;  // the lines of //
   std::string before;
-  int line = 0;        // of the header, from 1
+  int line = 0;  // of the header, from 1
   int before_line = 0;
   bool has_after = false;
   std::string after;
@@ -114,7 +114,9 @@ absl::Status CompareInterfaces(const Graph& before, const Graph& after) {
   for (const bool inputs : {true, false}) {
     const std::string was = describe(before, inputs ? before.inputs() : before.outputs(), inputs);
     const std::string is = describe(after, inputs ? after.inputs() : after.outputs(), inputs);
-    if (was != is) return Internal("the pass changed the graph's ", inputs ? "inputs" : "outputs", " from (", was, ") to (", is, ")");
+    if (was != is)
+      return Internal("the pass changed the graph's ", inputs ? "inputs" : "outputs", " from (", was, ") to (", is,
+                      ")");
   }
   return absl::OkStatus();
 }
@@ -154,7 +156,8 @@ absl::Status RunCase(const Case& c, const GoldenPass& pass, std::string& result)
   WEFT_ASSIGN_OR_RETURN(const Graph before, Load(c.before, c.before_line, pass.find_op));
   Graph after = before.Clone();
   WEFT_RETURN_IF_ERROR(Annotate(pass.run(after), "the pass failed"));
-  // Types must be right as the pass left them; fresh symbols are then counted from the start again, as in a text that is read.
+  // Types must be right as the pass left them; fresh symbols are then counted from the start again, as in a text that
+  // is read.
   WEFT_RETURN_IF_ERROR(Annotate(Verify(after), "the graph behind the pass"));
   WEFT_RETURN_IF_ERROR(InferTypes(after).status());
   WEFT_RETURN_IF_ERROR(CompareInterfaces(before, after));
@@ -208,7 +211,8 @@ absl::StatusOr<GoldenResult> RunGolden(const std::string& path, const GoldenPass
   }
   if (!update || WriteCases(cases) == text) return golden;
   std::ofstream out(path, std::ios::binary);
-  if (!(out << WriteCases(cases)).flush()) return absl::PermissionDeniedError(absl::StrCat(path, ": cannot be written"));
+  if (!(out << WriteCases(cases)).flush())
+    return absl::PermissionDeniedError(absl::StrCat(path, ": cannot be written"));
   golden.rewritten = true;
   return golden;
 }

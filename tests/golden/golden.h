@@ -1,7 +1,7 @@
 // Golden tests of passes: text in, text out.
 //
-// A file holds many cases. Each is a name, a graph, a line of three dashes, and the graph that the pass makes of it, or the word
-// `unchanged`:
+// A file holds many cases. Each is a name, a graph, a line of three dashes, and the graph that the pass makes of it, or
+// the word `unchanged`:
 //
 //   // Two transposes that undo each other vanish.
 //   g (float[2,3] x) => (y)
@@ -56,13 +56,14 @@ struct GoldenResult {
   bool rewritten = false;
 };
 
-// Of every case: both graphs parse, infer and pass the verifier; the pass gives the second text; what it gives passes the verifier
-// and has the same inputs and outputs; a second run of the pass changes nothing; and on random inputs (for each symbol a few sizes, seeded) the
-// outputs of before and after agree: by pass.numeric to the bit (any NaN equals any NaN), or to within rounding, or to a
-// thousandth. Inputs that `before` itself refuses are passed over, but it must take some.
+// Of every case: both graphs parse, infer and pass the verifier; the pass gives the second text; what it gives passes
+// the verifier and has the same inputs and outputs; a second run of the pass changes nothing; and on random inputs (for
+// each symbol a few sizes, seeded) the outputs of before and after agree: by pass.numeric to the bit (any NaN equals
+// any NaN), or to within rounding, or to a thousandth. Inputs that `before` itself refuses are passed over, but it must
+// take some.
 //
-// `update`: the expected texts are replaced by what the pass gives (and a missing one is added); everything else is checked all
-// the same. Errors: the file cannot be read or written, or is not made of cases.
+// `update`: the expected texts are replaced by what the pass gives (and a missing one is added); everything else is
+// checked all the same. Errors: the file cannot be read or written, or is not made of cases.
 absl::StatusOr<GoldenResult> RunGolden(const std::string& path, const GoldenPass& pass, bool update);
 
 // The environment asks for it: UPDATE_GOLDEN=1.

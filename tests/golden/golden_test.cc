@@ -18,7 +18,8 @@ std::string CaseText(std::string_view name, std::string_view nodes, std::string_
 }
 
 const char* const kTwoNodes = "t = Add (x, w)\n   y = Mul (t, w)";
-const char* const kSwapped = "g (float[N,3] x, float[3] w) => (float[N,3] y)\n{\n   t = Add (w, x)\n   y = Mul (t, w)\n}";
+const char* const kSwapped =
+    "g (float[N,3] x, float[3] w) => (float[N,3] y)\n{\n   t = Add (w, x)\n   y = Mul (t, w)\n}";
 
 class GoldenTest : public testing::Test {
  protected:
@@ -104,7 +105,8 @@ TEST_F(GoldenTest, RightGoldensPass) {
 }
 
 TEST_F(GoldenTest, TypesOfTheExpectedTextAreInferred) {
-  Write(CaseText("swap", kTwoNodes, "g (float[N,3] x, float[3] w) => (y) <float[N,3] t> { t = Add (w, x) y = Mul (t, w) }"));
+  Write(CaseText("swap", kTwoNodes,
+                 "g (float[N,3] x, float[3] w) => (y) <float[N,3] t> { t = Add (w, x) y = Mul (t, w) }"));
   EXPECT_EQ(Run({.run = Swap}), "OK");
 }
 
@@ -117,7 +119,8 @@ TEST_F(GoldenTest, WrongGoldensFail) {
 TEST_F(GoldenTest, PassesThatDoNotSettleFail) {
   Write(CaseText("swap", kTwoNodes, kSwapped));
   const std::string found = Run({.run = SwapForever});
-  EXPECT_TRUE(absl::StrContains(found, "a second run of the pass changed the graph (node 't' (Add): input 0 is 'w', 'x' in the other)"))
+  EXPECT_TRUE(absl::StrContains(
+      found, "a second run of the pass changed the graph (node 't' (Add): input 0 is 'w', 'x' in the other)"))
       << found;
 }
 
@@ -126,44 +129,53 @@ TEST_F(GoldenTest, PassesThatChangeValuesFail) {
                  "g (float[N,3] x, float[3] w) => (y)\n{\n   t = Sub (x, w)\n   y = Add (t, w)\n}"));
   for (NumericClass numeric : {NumericClass::kExact, NumericClass::kReassociates, NumericClass::kApproximates}) {
     const std::string found = Run({.run = ChangeMeaning, .numeric = numeric});
-    EXPECT_TRUE(absl::StrContains(found, "the pass changed what the graph computes (inputs of seed 1): output 'y' element 0 is"))
+    EXPECT_TRUE(absl::StrContains(
+        found, "the pass changed what the graph computes (inputs of seed 1): output 'y' element 0 is"))
         << found;
   }
 }
 
 TEST_F(GoldenTest, SignsOfZeroCountOnlyWhereExact) {
-  Write("// zero\ng (float[N] x) => (y)\n<\n   float[1] c = {0}\n>\n{\n   t = Add (x, c)\n   y = Mul (t, t)\n   z = Sub (t, t)\n}\n---\n"
-        "g (float[N] x) => (y)\n<\n   float[1] c = {0}\n>\n{\n   y = Mul (x, x)\n   z = Sub (x, x)\n}\n");
+  Write(
+      "// zero\ng (float[N] x) => (y)\n<\n   float[1] c = {0}\n>\n{\n   t = Add (x, c)\n   y = Mul (t, t)\n   z = Sub "
+      "(t, t)\n}\n---\n"
+      "g (float[N] x) => (y)\n<\n   float[1] c = {0}\n>\n{\n   y = Mul (x, x)\n   z = Sub (x, x)\n}\n");
   EXPECT_EQ(Run({.run = DropZeros}), "OK");  // the square has no sign
-  Write("// zero\ng (float[N] x, float[N] z) => (y)\n<\n   float[1] c = {0}\n>\n{\n   t = Add (x, c)\n   y = Mul (t, z)\n}\n---\n"
-        "g (float[N] x, float[N] z) => (y)\n<\n   float[1] c = {0}\n>\n{\n   y = Mul (x, z)\n}\n");
+  Write(
+      "// zero\ng (float[N] x, float[N] z) => (y)\n<\n   float[1] c = {0}\n>\n{\n   t = Add (x, c)\n   y = Mul (t, "
+      "z)\n}\n---\n"
+      "g (float[N] x, float[N] z) => (y)\n<\n   float[1] c = {0}\n>\n{\n   y = Mul (x, z)\n}\n");
   EXPECT_EQ(Run({.run = DropZeros, .numeric = NumericClass::kReassociates}), "OK");
   EXPECT_TRUE(absl::StrContains(Run({.run = DropZeros}), "(negative)"));
 }
 
 TEST_F(GoldenTest, BrokenGraphsFail) {
   Write(CaseText("broken", kTwoNodes, "unchanged"));
-  EXPECT_TRUE(absl::StrContains(Run({.run = [](Graph& g) {
-                                  g.MoveBefore(g.last_node(), g.first_node());
-                                  return absl::OkStatus();
-                                }}),
+  EXPECT_TRUE(absl::StrContains(Run({.run =
+                                         [](Graph& g) {
+                                           g.MoveBefore(g.last_node(), g.first_node());
+                                           return absl::OkStatus();
+                                         }}),
                                 "1: case 'broken': the graph behind the pass: check 'order': "));
-  EXPECT_TRUE(absl::StrContains(Run({.run = [](Graph& g) {
-                                  g.SetType(g.outputs()[0], Type::OfTensor(DType::kInt8));
-                                  return absl::OkStatus();
-                                }}),
+  EXPECT_TRUE(absl::StrContains(Run({.run =
+                                         [](Graph& g) {
+                                           g.SetType(g.outputs()[0], Type::OfTensor(DType::kInt8));
+                                           return absl::OkStatus();
+                                         }}),
                                 "the graph behind the pass: check 'types': "));
-  EXPECT_TRUE(absl::StrContains(Run({.run = [](Graph& g) {
-                                  g.AddOutput(g.inputs()[0]);
-                                  return absl::OkStatus();
-                                }}),
+  EXPECT_TRUE(absl::StrContains(Run({.run =
+                                         [](Graph& g) {
+                                           g.AddOutput(g.inputs()[0]);
+                                           return absl::OkStatus();
+                                         }}),
                                 "the pass changed the graph's outputs from (y) to (y, x)"));
   EXPECT_EQ(Run({.run = [](Graph&) { return absl::InternalError("no"); }}), "1: case 'broken': the pass failed: no\n");
 }
 
 TEST_F(GoldenTest, BadFilesAndTextsSayWhere) {
   Write("x\n");
-  EXPECT_EQ(Run({.run = DoNothing}), "ERROR " + path_ + ":1: found 'x', expected a case, which begins with a line of //");
+  EXPECT_EQ(Run({.run = DoNothing}),
+            "ERROR " + path_ + ":1: found 'x', expected a case, which begins with a line of //");
   Write("\n");
   EXPECT_EQ(Run({.run = DoNothing}), "ERROR " + path_ + ": has no cases");
   Write("// a\ng () => () {}\n---\nunchanged\n---\n");
@@ -173,7 +185,8 @@ TEST_F(GoldenTest, BadFilesAndTextsSayWhere) {
   Write("// a\ng () => () {}\n---\nunchanged\n\n// b\ng () => () {\n  y = Nop ()\n}\n---\nunchanged\n");
   EXPECT_EQ(Run({.run = DoNothing}), "6: case 'b': 8:7: operator Nop is not supported\n");
   Write("// a\ng (float[2] x, float[3] w) => (y) {\n  y = Add (x, w)\n}\n---\nunchanged\n");
-  EXPECT_TRUE(absl::StrContains(Run({.run = DoNothing}), "1: case 'a': node 'y' (Add): shapes [2], [3] do not broadcast"));
+  EXPECT_TRUE(
+      absl::StrContains(Run({.run = DoNothing}), "1: case 'a': node 'y' (Add): shapes [2], [3] do not broadcast"));
   path_ += ".missing";
   EXPECT_EQ(Run({.run = DoNothing}), "ERROR " + path_ + ": cannot be read");
 }
@@ -181,17 +194,19 @@ TEST_F(GoldenTest, BadFilesAndTextsSayWhere) {
 TEST_F(GoldenTest, GraphsThatNeverRunFail) {
   Write(CaseText("a", kTwoNodes, "unchanged"));
   GoldenPass pass = {.run = DoNothing};
-  pass.evaluate = [](const Graph&, std::vector<Value>) -> absl::StatusOr<std::vector<Value>> { return absl::InternalError("no"); };
+  pass.evaluate = [](const Graph&, std::vector<Value>) -> absl::StatusOr<std::vector<Value>> {
+    return absl::InternalError("no");
+  };
   EXPECT_EQ(Run(pass), "1: case 'a': the graph before the pass does not run: no\n");
   pass.evaluate = nullptr;
   EXPECT_EQ(Run(pass), "OK");
 }
 
 TEST_F(GoldenTest, UpdateRewritesWhatIsWrong) {
-  const std::string right = CaseText("stay\n// as it is", "y = Mul (x, w)", "unchanged") + "\n" +
-                            CaseText("swap", kTwoNodes, kSwapped);
-  Write(CaseText("stay\n// as it is", "y = Mul (x, w)", kSwapped) + "\n\n// swap\ng (float[N,3] x, float[3] w) => (y)\n{\n   " +
-        kTwoNodes + "\n}\n");
+  const std::string right =
+      CaseText("stay\n// as it is", "y = Mul (x, w)", "unchanged") + "\n" + CaseText("swap", kTwoNodes, kSwapped);
+  Write(CaseText("stay\n// as it is", "y = Mul (x, w)", kSwapped) +
+        "\n\n// swap\ng (float[N,3] x, float[3] w) => (y)\n{\n   " + kTwoNodes + "\n}\n");
   EXPECT_NE(Run({.run = Swap}), "OK");
   EXPECT_EQ(Run({.run = Swap}, /*update=*/true), "OK");
   EXPECT_TRUE(rewritten_);

@@ -18,12 +18,17 @@ namespace {
 double Part(const Tensor& t, int64_t i) {
   switch (t.dtype()) {
     case DType::kFloat32:
-    case DType::kComplex64: return t.data<float>()[i];
+    case DType::kComplex64:
+      return t.data<float>()[i];
     case DType::kFloat64:
-    case DType::kComplex128: return t.data<double>()[i];
-    case DType::kFloat16: return t.data<Float16>()[i];
-    case DType::kBFloat16: return t.data<BFloat16>()[i];
-    default: return SmallFloatToFloat(t.dtype(), t.data<uint8_t>()[i]);
+    case DType::kComplex128:
+      return t.data<double>()[i];
+    case DType::kFloat16:
+      return t.data<Float16>()[i];
+    case DType::kBFloat16:
+      return t.data<BFloat16>()[i];
+    default:
+      return SmallFloatToFloat(t.dtype(), t.data<uint8_t>()[i]);
   }
 }
 
@@ -31,12 +36,21 @@ void SetPart(Tensor& t, int64_t i, double value) {
   const float narrow = static_cast<float>(value);
   switch (t.dtype()) {
     case DType::kFloat32:
-    case DType::kComplex64: t.data<float>()[i] = narrow; break;
+    case DType::kComplex64:
+      t.data<float>()[i] = narrow;
+      break;
     case DType::kFloat64:
-    case DType::kComplex128: t.data<double>()[i] = value; break;
-    case DType::kFloat16: t.data<Float16>()[i] = Float16(narrow); break;
-    case DType::kBFloat16: t.data<BFloat16>()[i] = BFloat16(narrow); break;
-    default: t.data<uint8_t>()[i] = FloatToSmallFloat(t.dtype(), narrow, /*saturate=*/true);
+    case DType::kComplex128:
+      t.data<double>()[i] = value;
+      break;
+    case DType::kFloat16:
+      t.data<Float16>()[i] = Float16(narrow);
+      break;
+    case DType::kBFloat16:
+      t.data<BFloat16>()[i] = BFloat16(narrow);
+      break;
+    default:
+      t.data<uint8_t>()[i] = FloatToSmallFloat(t.dtype(), narrow, /*saturate=*/true);
   }
 }
 
@@ -48,7 +62,8 @@ class Inputs {
 
   absl::StatusOr<Value> Next(const Type& type) {
     switch (type.kind) {
-      case Type::Kind::kTensor: return NextTensor(type);
+      case Type::Kind::kTensor:
+        return NextTensor(type);
       case Type::Kind::kSequence: {
         Sequence sequence;
         if (const Type* tensor = type.InnerTensor()) sequence.elem_dtype = tensor->dtype;
@@ -65,14 +80,16 @@ class Inputs {
         optional.item.push_back(std::move(item));
         return Value(std::move(optional));
       }
-      default: return Unsupported("no random value of type ", type.ToString());
+      default:
+        return Unsupported("no random value of type ", type.ToString());
     }
   }
 
  private:
   absl::StatusOr<Value> NextTensor(const Type& type) {
     // Of unknown rank: a matrix of sizes of its own.
-    const Shape shape = type.shape.has_rank() ? type.shape : Shape({Dim::Symbol("any rows"), Dim::Symbol("any columns")});
+    const Shape shape =
+        type.shape.has_rank() ? type.shape : Shape({Dim::Symbol("any rows"), Dim::Symbol("any columns")});
     std::vector<int64_t> dims;
     for (const Dim& dim : shape.dims()) {
       for (const std::string& symbol : dim.Symbols()) {
@@ -101,16 +118,22 @@ class Inputs {
       }
       const bool negative = IsSigned(t.dtype()) && t.dtype() != DType::kBool;
       const int64_t low = negative ? style_.min_int : std::max<int64_t>(0, style_.min_int);
-      const int64_t high = t.dtype() == DType::kBool ? 1 : std::min<int64_t>(style_.max_int, DTypeFileBits(t.dtype()) == 2 ? 1 : 7);
+      const int64_t high =
+          t.dtype() == DType::kBool ? 1 : std::min<int64_t>(style_.max_int, DTypeFileBits(t.dtype()) == 2 ? 1 : 7);
       const int64_t value = std::uniform_int_distribution<int64_t>(std::max<int64_t>(low, -high - 1), high)(random_);
       std::memcpy(t.data<char>() + i * DTypeSize(t.dtype()), &value, DTypeSize(t.dtype()));
     }
   }
 
   double NextFloat() {
-    constexpr double kSpecial[] = {0.0, -0.0, std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
-                                   std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<float>::denorm_min(),
-                                   std::numeric_limits<float>::max(), 1.0};
+    constexpr double kSpecial[] = {0.0,
+                                   -0.0,
+                                   std::numeric_limits<float>::infinity(),
+                                   -std::numeric_limits<float>::infinity(),
+                                   std::numeric_limits<double>::quiet_NaN(),
+                                   std::numeric_limits<float>::denorm_min(),
+                                   std::numeric_limits<float>::max(),
+                                   1.0};
     if (style_.special_floats && random_() % 2 == 0) return kSpecial[random_() % std::size(kSpecial)];
     return std::normal_distribution<double>()(random_);
   }
@@ -124,16 +147,24 @@ class Inputs {
 double Epsilon(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
-    case DType::kComplex64: return std::numeric_limits<float>::epsilon();
+    case DType::kComplex64:
+      return std::numeric_limits<float>::epsilon();
     case DType::kFloat64:
-    case DType::kComplex128: return std::numeric_limits<double>::epsilon();
-    case DType::kFloat16: return 1.0 / 1024;
-    case DType::kBFloat16: return 1.0 / 128;
+    case DType::kComplex128:
+      return std::numeric_limits<double>::epsilon();
+    case DType::kFloat16:
+      return 1.0 / 1024;
+    case DType::kBFloat16:
+      return 1.0 / 128;
     case DType::kFloat8E5M2:
-    case DType::kFloat8E5M2FNUZ: return 0.25;
-    case DType::kFloat4E2M1: return 0.5;
-    case DType::kFloat8E8M0: return 1.0;
-    default: return 0.125;  // three bits of mantissa
+    case DType::kFloat8E5M2FNUZ:
+      return 0.25;
+    case DType::kFloat4E2M1:
+      return 0.5;
+    case DType::kFloat8E8M0:
+      return 1.0;
+    default:
+      return 0.125;  // three bits of mantissa
   }
 }
 
@@ -151,8 +182,9 @@ std::string CompareParts(const Tensor& expected, const Tensor& found, NumericCla
     if (std::isnan(a) && std::isnan(b)) continue;
     const bool same = a == b && std::signbit(a) == std::signbit(b);
     if (same || (tolerance > 0 && (a == b || std::abs(a - b) <= tolerance))) continue;
-    return absl::StrCat("element ", i / (IsComplex(expected.dtype()) ? 2 : 1), " is ", b, std::signbit(b) && b == 0 ? " (negative)" : "",
-                        ", expected ", a, std::signbit(a) && a == 0 ? " (negative)" : "",
+    return absl::StrCat("element ", i / (IsComplex(expected.dtype()) ? 2 : 1), " is ", b,
+                        std::signbit(b) && b == 0 ? " (negative)" : "", ", expected ", a,
+                        std::signbit(a) && a == 0 ? " (negative)" : "",
                         tolerance > 0 ? absl::StrCat(" to within ", tolerance) : "");
   }
   return "";
@@ -168,7 +200,8 @@ std::string CompareTensors(const Tensor& expected, const Tensor& found, NumericC
 std::string CompareItems(const std::vector<Value>& expected, const std::vector<Value>& found, NumericClass numeric) {
   if (expected.size() != found.size()) return absl::StrCat("has ", found.size(), " items, expected ", expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
-    if (std::string d = CompareValues(expected[i], found[i], numeric); !d.empty()) return absl::StrCat("item ", i, " ", d);
+    if (std::string d = CompareValues(expected[i], found[i], numeric); !d.empty())
+      return absl::StrCat("item ", i, " ", d);
   }
   return "";
 }
@@ -192,7 +225,8 @@ std::string CompareValues(const Value& expected, const Value& found, NumericClas
   if (expected.is_sequence() && found.is_sequence()) {
     return CompareItems(expected.sequence().items, found.sequence().items, numeric);
   }
-  if (expected.is_optional() && found.is_optional()) return CompareItems(expected.optional().item, found.optional().item, numeric);
+  if (expected.is_optional() && found.is_optional())
+    return CompareItems(expected.optional().item, found.optional().item, numeric);
   if (expected.is_map() && found.is_map()) {
     if (std::string d = CompareTensors(expected.map().keys, found.map().keys, numeric); !d.empty()) return "keys: " + d;
     return CompareTensors(expected.map().values, found.map().values, numeric);

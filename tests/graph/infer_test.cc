@@ -7,7 +7,8 @@ namespace weft {
 namespace {
 
 TEST(Infer, FreshSymbolsAreNotTheModels) {
-  auto graph = ParseGraph("g (float[unk__0] x, float[N,unk__7] a, float[M,1] b) => (y) { y = Add (a, b) z = Add (x, x) }");
+  auto graph =
+      ParseGraph("g (float[unk__0] x, float[N,unk__7] a, float[M,1] b) => (y) { y = Add (a, b) z = Add (x, x) }");
   ASSERT_TRUE(graph.ok()) << graph.status();
   ASSERT_TRUE(InferTypes(*graph).ok());
   EXPECT_EQ(graph->value(graph->outputs()[0]).type.ToString(), "float[unk__8,unk__7]");

@@ -1,4 +1,5 @@
-// Seeded random graphs for tests of text: every element type and attribute kind, odd names, bodies in bodies. They mean nothing.
+// Seeded random graphs for tests of text: every element type and attribute kind, odd names, bodies in bodies. They mean
+// nothing.
 #ifndef WEFT_TESTS_GRAPH_RANDOM_GRAPH_H_
 #define WEFT_TESTS_GRAPH_RANDOM_GRAPH_H_
 
@@ -15,7 +16,8 @@ namespace weft {
 
 class RandomGraphs {
  public:
-  // `onnx_text`: only what onnx.parser reads: ops of ai.onnx, no undefined types, no NaN payloads, no bytes that are not UTF-8.
+  // `onnx_text`: only what onnx.parser reads: ops of ai.onnx, no undefined types, no NaN payloads, no bytes that are
+  // not UTF-8.
   RandomGraphs(uint64_t seed, bool onnx_text) : random_(seed), onnx_text_(onnx_text) {}
 
   Graph Next() { return Body(0); }
@@ -26,9 +28,12 @@ class RandomGraphs {
   uint64_t Bits() { return random_(); }
 
   std::string Name() {
-    static constexpr std::string_view kOdd[] = {"a", "b", "x", "x_1", "v1", "float", "seq", "undefined", "unknown", "nan", "inf",
-                                                "a b", "say \"hi\"", "back\\", "two\nlines", "\x01\x1f", "na\xc3\xafve", "^x",
-                                                "#c", "//", "1x", "a.b/c:0", "=>", "'", "`q`", ","};
+    static constexpr std::string_view kOdd[] = {
+        "a",          "b",         "x",          "x_1",      "v1",           "float",
+        "seq",        "undefined", "unknown",    "nan",      "inf",          "a b",
+        "say \"hi\"", "back\\",    "two\nlines", "\x01\x1f", "na\xc3\xafve", "^x",
+        "#c",         "//",        "1x",         "a.b/c:0",  "=>",           "'",
+        "`q`",        ","};
     if (OneIn(4)) return "n" + std::to_string(Below(1000));
     if (!onnx_text_ && OneIn(12)) return OneIn(2) ? std::string("\0\xff", 2) : std::string(Below(40) + 1, 'y');
     return std::string(kOdd[Below(std::size(kOdd))]);
@@ -36,11 +41,16 @@ class RandomGraphs {
 
   Dim RandomDim() {
     switch (Below(5)) {
-      case 0: return Dim::Symbol("N");
-      case 1: return Dim::Symbol(Name());
-      case 2: return Dim::Symbol("M") * 2 + Dim(Below(3));
-      case 3: return Dim::FloorDiv(Dim::Symbol("N") + 1, Dim(Below(4) + 2));
-      default: return Dim(OneIn(8) ? int64_t{1} << 62 : Below(5));
+      case 0:
+        return Dim::Symbol("N");
+      case 1:
+        return Dim::Symbol(Name());
+      case 2:
+        return Dim::Symbol("M") * 2 + Dim(Below(3));
+      case 3:
+        return Dim::FloorDiv(Dim::Symbol("N") + 1, Dim(Below(4) + 2));
+      default:
+        return Dim(OneIn(8) ? int64_t{1} << 62 : Below(5));
     }
   }
 
@@ -77,17 +87,33 @@ class RandomGraphs {
     const int64_t parts = t.size() * (IsComplex(dtype) ? 2 : 1);
     for (int64_t i = 0; i < parts; ++i) {
       switch (dtype) {
-        case DType::kString: t.data<std::string>()[i] = Name(); break;
+        case DType::kString:
+          t.data<std::string>()[i] = Name();
+          break;
         case DType::kFloat32:
-        case DType::kComplex64: t.data<float>()[i] = RandomFloat<float>(); break;
+        case DType::kComplex64:
+          t.data<float>()[i] = RandomFloat<float>();
+          break;
         case DType::kFloat64:
-        case DType::kComplex128: t.data<double>()[i] = RandomFloat<double>(); break;
-        case DType::kBool: t.data<uint8_t>()[i] = static_cast<uint8_t>(Below(2)); break;
-        case DType::kInt4: t.data<int8_t>()[i] = static_cast<int8_t>(Below(16) - 8); break;
-        case DType::kInt2: t.data<int8_t>()[i] = static_cast<int8_t>(Below(4) - 2); break;
+        case DType::kComplex128:
+          t.data<double>()[i] = RandomFloat<double>();
+          break;
+        case DType::kBool:
+          t.data<uint8_t>()[i] = static_cast<uint8_t>(Below(2));
+          break;
+        case DType::kInt4:
+          t.data<int8_t>()[i] = static_cast<int8_t>(Below(16) - 8);
+          break;
+        case DType::kInt2:
+          t.data<int8_t>()[i] = static_cast<int8_t>(Below(4) - 2);
+          break;
         case DType::kUint4:
-        case DType::kFloat4E2M1: t.data<uint8_t>()[i] = static_cast<uint8_t>(Below(16)); break;
-        case DType::kUint2: t.data<uint8_t>()[i] = static_cast<uint8_t>(Below(4)); break;
+        case DType::kFloat4E2M1:
+          t.data<uint8_t>()[i] = static_cast<uint8_t>(Below(16));
+          break;
+        case DType::kUint2:
+          t.data<uint8_t>()[i] = static_cast<uint8_t>(Below(4));
+          break;
         default: {
           const uint64_t bits = Bits();
           std::memcpy(t.data<char>() + i * DTypeSize(dtype), &bits, DTypeSize(dtype));
@@ -125,8 +151,12 @@ class RandomGraphs {
     const Op* op = nullptr;
     Attrs attrs;
     switch (Below(onnx_text_ ? 2 : 4)) {
-      case 0: op = &ops::Add; break;
-      case 1: op = &ops::Div; break;
+      case 0:
+        op = &ops::Add;
+        break;
+      case 1:
+        op = &ops::Div;
+        break;
       case 2:
         op = &kEveryOp;
         attrs = RandomAttrs();

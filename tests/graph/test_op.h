@@ -29,21 +29,34 @@ struct EveryAttrs {
 };
 WEFT_ATTRS(EveryAttrs, RequiredField<&EveryAttrs::need>("need"), Field<&EveryAttrs::i>("i"), Field<&EveryAttrs::f>("f"),
            Field<&EveryAttrs::s>("s"), Field<&EveryAttrs::ints>("ints"), Field<&EveryAttrs::floats>("floats"),
-           Field<&EveryAttrs::strings>("strings"), Field<&EveryAttrs::tensor>("tensor"), Field<&EveryAttrs::tensors>("tensors"),
-           Field<&EveryAttrs::type>("type"), Field<&EveryAttrs::maybe>("maybe"), Field<&EveryAttrs::empty>("empty"));
+           Field<&EveryAttrs::strings>("strings"), Field<&EveryAttrs::tensor>("tensor"),
+           Field<&EveryAttrs::tensors>("tensors"), Field<&EveryAttrs::type>("type"), Field<&EveryAttrs::maybe>("maybe"),
+           Field<&EveryAttrs::empty>("empty"));
 
 inline constexpr std::string_view kTestBodies[] = {"then", "else"};
 
 // Keeps the types it is given; runs the bodies' inference on their own inputs' types.
 inline absl::Status InferNothing(InferContext&) { return absl::OkStatus(); }
 
-inline constexpr Op kEveryOp = {.domain = "weft.test", .name = "Every", .inputs = Arity(0, 16), .outputs = Arity(0, 16),
-                                .attrs = &kAttrSchema<EveryAttrs>, .infer = &InferNothing};
-inline constexpr Op kIfOp = {.domain = "weft.test", .name = "If", .inputs = Arity(0, 16), .outputs = Arity(0, 16),
-                             .regions = kTestBodies, .infer = &InferNothing};
+inline constexpr Op kEveryOp = {.domain = "weft.test",
+                                .name = "Every",
+                                .inputs = Arity(0, 16),
+                                .outputs = Arity(0, 16),
+                                .attrs = &kAttrSchema<EveryAttrs>,
+                                .infer = &InferNothing};
+inline constexpr Op kIfOp = {.domain = "weft.test",
+                             .name = "If",
+                             .inputs = Arity(0, 16),
+                             .outputs = Arity(0, 16),
+                             .regions = kTestBodies,
+                             .infer = &InferNothing};
 // The inputs may not be omitted, the first apart.
-inline constexpr Op kVariadicOp = {.domain = "weft.test", .name = "Variadic", .inputs = Arity(2, Arity::kVariadic), .outputs = 1,
-                                   .optional_inputs = 0b1, .infer = &InferNothing};
+inline constexpr Op kVariadicOp = {.domain = "weft.test",
+                                   .name = "Variadic",
+                                   .inputs = Arity(2, Arity::kVariadic),
+                                   .outputs = 1,
+                                   .optional_inputs = 0b1,
+                                   .infer = &InferNothing};
 
 inline const Op* FindTestOp(std::string_view domain, std::string_view name) {
   for (const Op* op : {&kEveryOp, &kIfOp, &kVariadicOp}) {

@@ -1,4 +1,5 @@
-// Parse(Print(g)) == g over random graphs; what Print writes for ops of ONNX, ONNX's own parser reads as the same graph.
+// Parse(Print(g)) == g over random graphs; what Print writes for ops of ONNX, ONNX's own parser reads as the same
+// graph.
 #include <cmath>
 #include <cstring>
 
@@ -21,7 +22,8 @@ TEST(TextRandom, ParseOfPrintIsTheGraph) {
     const Graph g = RandomGraphs(seed, /*onnx_text=*/false).Next();
     // The types are random, and inference finds out; all else is in order.
     const absl::Status verified = Verify(g);
-    ASSERT_TRUE(verified.ok() || absl::StartsWith(verified.message(), "check 'types'")) << "seed " << seed << ": " << verified;
+    ASSERT_TRUE(verified.ok() || absl::StartsWith(verified.message(), "check 'types'"))
+        << "seed " << seed << ": " << verified;
     const std::string text = Print(g);
     auto again = ParseGraph(text, &FindTestOp);
     ASSERT_TRUE(again.ok()) << "seed " << seed << ": " << again.status() << "\n" << text;
@@ -52,7 +54,8 @@ TEST(TextRandom, GraphsThatDifferAreNotEqual) {
 Type TypeOf(const onnx::TypeProto& proto) {
   if (proto.has_sequence_type()) return Type::OfSequence(TypeOf(proto.sequence_type().elem_type()));
   if (proto.has_optional_type()) return Type::OfOptional(TypeOf(proto.optional_type().elem_type()));
-  if (proto.has_map_type()) return Type::OfMap(static_cast<DType>(proto.map_type().key_type()), TypeOf(proto.map_type().value_type()));
+  if (proto.has_map_type())
+    return Type::OfMap(static_cast<DType>(proto.map_type().key_type()), TypeOf(proto.map_type().value_type()));
   if (!proto.has_tensor_type()) return Type::Unknown();
   const DType dtype = static_cast<DType>(proto.tensor_type().elem_type());
   if (!proto.tensor_type().has_shape()) return Type::OfTensor(dtype);
@@ -61,7 +64,8 @@ Type TypeOf(const onnx::TypeProto& proto) {
     if (dim.has_dim_value()) {
       dims.push_back(dim.dim_value());
     } else {
-      dims.push_back(text_words::IsIdentifier(dim.dim_param()) ? Dim::Symbol(dim.dim_param()) : *Dim::Parse(dim.dim_param()));
+      dims.push_back(text_words::IsIdentifier(dim.dim_param()) ? Dim::Symbol(dim.dim_param())
+                                                               : *Dim::Parse(dim.dim_param()));
     }
   }
   return Type::OfTensor(dtype, Shape(std::move(dims)));
@@ -72,7 +76,8 @@ void ExpectElements(const Tensor& t, const Field& field, int64_t parts) {
   ASSERT_EQ(field.size(), parts);
   for (int64_t i = 0; i < parts; ++i) {
     const T element = static_cast<T>(field.Get(static_cast<int>(i)));
-    EXPECT_EQ(std::memcmp(&element, t.data<T>() + i, sizeof(T)), 0) << "element " << i << " of " << DTypeName(t.dtype());
+    EXPECT_EQ(std::memcmp(&element, t.data<T>() + i, sizeof(T)), 0)
+        << "element " << i << " of " << DTypeName(t.dtype());
   }
 }
 
@@ -87,18 +92,26 @@ void ExpectTensor(const Tensor& t, const onnx::TensorProto& proto) {
     return;
   }
   switch (t.dtype()) {
-    case DType::kFloat32: return ExpectElements<float>(t, proto.float_data(), t.size());
-    case DType::kComplex64: return ExpectElements<float>(t, proto.float_data(), 2 * t.size());
-    case DType::kFloat64: return ExpectElements<double>(t, proto.double_data(), t.size());
-    case DType::kComplex128: return ExpectElements<double>(t, proto.double_data(), 2 * t.size());
-    case DType::kInt64: return ExpectElements<int64_t>(t, proto.int64_data(), t.size());
-    case DType::kUint64: return ExpectElements<uint64_t>(t, proto.uint64_data(), t.size());
-    case DType::kUint32: return ExpectElements<uint32_t>(t, proto.uint64_data(), t.size());
+    case DType::kFloat32:
+      return ExpectElements<float>(t, proto.float_data(), t.size());
+    case DType::kComplex64:
+      return ExpectElements<float>(t, proto.float_data(), 2 * t.size());
+    case DType::kFloat64:
+      return ExpectElements<double>(t, proto.double_data(), t.size());
+    case DType::kComplex128:
+      return ExpectElements<double>(t, proto.double_data(), 2 * t.size());
+    case DType::kInt64:
+      return ExpectElements<int64_t>(t, proto.int64_data(), t.size());
+    case DType::kUint64:
+      return ExpectElements<uint64_t>(t, proto.uint64_data(), t.size());
+    case DType::kUint32:
+      return ExpectElements<uint32_t>(t, proto.uint64_data(), t.size());
     case DType::kString:
       ASSERT_EQ(proto.string_data_size(), t.size());
       for (int i = 0; i < proto.string_data_size(); ++i) EXPECT_EQ(proto.string_data(i), t.data<std::string>()[i]);
       return;
-    default: break;
+    default:
+      break;
   }
   if (DTypeSize(t.dtype()) == 4) return ExpectElements<int32_t>(t, proto.int32_data(), t.size());
   if (DTypeSize(t.dtype()) == 2) return ExpectElements<uint16_t>(t, proto.int32_data(), t.size());
@@ -143,9 +156,11 @@ void ExpectGraph(const Graph& g, const onnx::GraphProto& proto) {
     EXPECT_EQ(node_proto.domain(), node.op->domain);
     EXPECT_EQ(node_proto.name(), node.name);
     ASSERT_EQ(static_cast<size_t>(node_proto.input_size()), node.inputs.size());
-    for (size_t i = 0; i < node.inputs.size(); ++i) EXPECT_EQ(node_proto.input(static_cast<int>(i)), NameOf(g, node.inputs[i]));
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      EXPECT_EQ(node_proto.input(static_cast<int>(i)), NameOf(g, node.inputs[i]));
     ASSERT_EQ(static_cast<size_t>(node_proto.output_size()), node.outputs.size());
-    for (size_t i = 0; i < node.outputs.size(); ++i) EXPECT_EQ(node_proto.output(static_cast<int>(i)), NameOf(g, node.outputs[i]));
+    for (size_t i = 0; i < node.outputs.size(); ++i)
+      EXPECT_EQ(node_proto.output(static_cast<int>(i)), NameOf(g, node.outputs[i]));
   }
 }
 
@@ -204,7 +219,8 @@ TEST(TextOracle, OnnxReadsAttributesAndBodies) {
 }
 
 TEST(TextOracle, OnnxReadsModels) {
-  auto model = ParseModel(R"(<ir_version: 10, opset_import: ["" : 23, "weft" : 1], producer_name: "p\"", doc_string: "d", metadata_props: ["k": "v"]>
+  auto model = ParseModel(
+      R"(<ir_version: 10, opset_import: ["" : 23, "weft" : 1], producer_name: "p\"", doc_string: "d", metadata_props: ["k": "v"]>
     g (float[2] x, float[2] w = {1, 2}) => (float[2] y) { y = Add (x, w) })");
   ASSERT_TRUE(model.ok()) << model.status();
   onnx::ModelProto proto;

@@ -50,14 +50,16 @@ TEST(Text, ReadsFreely) {
   EXPECT_EQ(Reprint(R"(g # a comment
     (x, "float" , float[?,"a b"] "y z")=>(float z) < float[] t, float[0] e={} , int64 k = {-7}>
     { t = Add(x, "float") [] z = Sub("y z",t,) })"),
-            absl::StrCat("g (x, \"float\", float[", "\"", Dim::Symbol("?1").ToString(), "\",\"", Dim::Symbol("a b").ToString(),
+            absl::StrCat("g (x, \"float\", float[", "\"", Dim::Symbol("?1").ToString(), "\",\"",
+                         Dim::Symbol("a b").ToString(),
                          "\"] \"y z\") => (float z)\n<\n   float[0] e = {},\n   int64 k = {-7},\n   float[] t\n>\n"
                          "{\n   t = Add (x, \"float\")\n   z = Sub (\"y z\", t)\n}\n"));
 }
 
 TEST(Text, TypesRoundTrip) {
-  for (const char* type : {"float", "float[]", "float[1]", "string[0,N]", "undefined[]", "undefined", "seq(float[N])", "seq(unknown)",
-                           "optional(seq(int4[2]))", "map(int64, seq(map(string, double)))", "float8e4m3fnuz[3]"}) {
+  for (const char* type :
+       {"float", "float[]", "float[1]", "string[0,N]", "undefined[]", "undefined", "seq(float[N])", "seq(unknown)",
+        "optional(seq(int4[2]))", "map(int64, seq(map(string, double)))", "float8e4m3fnuz[3]"}) {
     const std::string text = absl::StrCat("g (", type, " x) => (", type, " x)\n{\n}\n");
     EXPECT_EQ(Reprint(text), text);
   }
@@ -66,7 +68,8 @@ TEST(Text, TypesRoundTrip) {
 TEST(Text, FloatsKeepTheirBits) {
   const std::string text =
       "g () => ()\n<\n   float[10] a = {nan, -nan, 0x7f800001, 0xffffffff, -0, 1e-45, 3.4028235e+38, -inf, inf, 0.1},\n"
-      "   double[3] b = {0x7ff0000000000001, 5e-324, -0},\n   complex64[2] c = {1, -0, nan, 2},\n   float16[2] d = {31745, 15360}\n"
+      "   double[3] b = {0x7ff0000000000001, 5e-324, -0},\n   complex64[2] c = {1, -0, nan, 2},\n   float16[2] d = "
+      "{31745, 15360}\n"
       ">\n{\n}\n";
   EXPECT_EQ(Reprint(text), text);
   auto graph = ParseGraph(text);
@@ -222,7 +225,8 @@ TEST(Text, ErrorsSayWhere) {
   EXPECT_EQ(ErrorOf(""), "1:1: found the end of the text, expected a graph's name");
   EXPECT_EQ(ErrorOf("g (x) -> (y)"), "1:7: found '-', expected '=>' before the outputs");
   EXPECT_EQ(ErrorOf("g (x)\n  => (y) {\n y = Relux(x) }"), "3:6: operator Relux is not supported");
-  EXPECT_EQ(ErrorOf("g (x) => (y) { y = Add(x, z) }"), "1:27: found 'z', which nothing above defines, expected a value");
+  EXPECT_EQ(ErrorOf("g (x) => (y) { y = Add(x, z) }"),
+            "1:27: found 'z', which nothing above defines, expected a value");
   EXPECT_EQ(ErrorOf("g (x) => (y) { }"), "1:11: found 'y', which nothing above defines, expected a value");
   EXPECT_EQ(ErrorOf("g (x) => (y) { y = Add(x) }"), "1:16: node 'y' (Add): has 1 inputs, expected 2");
   EXPECT_EQ(ErrorOf("g (x) => (y) { x = Add(x, x) }"), "1:16: found 'x' defined again, expected a new name");
@@ -239,16 +243,21 @@ TEST(Text, ErrorsSayWhere) {
             "1:42: a reference to an attribute of a function is not supported");
   EXPECT_EQ(ErrorOf("g () => () { y = weft.test.Every <need = 9223372036854775808> () }"),
             "1:42: found '9223372036854775808', expected an integer from -9223372036854775808 to 9223372036854775807");
-  EXPECT_EQ(ErrorOf("g (c) => () { y = weft.test.If (c) <then = a () => () {}> }"), "1:15: found no body 'else', expected it");
+  EXPECT_EQ(ErrorOf("g (c) => () { y = weft.test.If (c) <then = a () => () {}> }"),
+            "1:15: found no body 'else', expected it");
   EXPECT_EQ(ErrorOf("g (float[-1] x) => () {}"), "1:10: found '-1', expected a dim that is not negative");
   EXPECT_EQ(ErrorOf("g (float[\"\"] x) => () {}"), "1:10: found an empty dim, expected a name or an expression");
   EXPECT_EQ(ErrorOf("g (sparse_tensor(float) x) => () {}"), "1:4: type sparse_tensor is not supported");
   EXPECT_EQ(ErrorOf("g (x) => () <uint8[2] w = {1, 256}> {}"), "1:31: found '256', expected an element from 0 to 255");
-  EXPECT_EQ(ErrorOf("g (x) => () <uint64 w = {-1}> {}"), "1:26: found '-1', expected an element from 0 to 18446744073709551615");
+  EXPECT_EQ(ErrorOf("g (x) => () <uint64 w = {-1}> {}"),
+            "1:26: found '-1', expected an element from 0 to 18446744073709551615");
   EXPECT_EQ(ErrorOf("g (x) => () <bool w = {2}> {}"), "1:24: found the bool 2, expected 0 or 1");
-  EXPECT_EQ(ErrorOf("g (x) => () <float[2] w = {1}> {}"), "1:28: found 1 elements, expected those of 2 elements of float[2]");
-  EXPECT_EQ(ErrorOf("g (x) => () <float[N] w = {1}> {}"), "1:14: found float[N], expected a tensor type with integers as dims, as float[2,3]");
-  EXPECT_EQ(ErrorOf("g (x) => () <w = {1}> {}"), "1:14: found no type, expected a tensor type with integers as dims, as float[2,3]");
+  EXPECT_EQ(ErrorOf("g (x) => () <float[2] w = {1}> {}"),
+            "1:28: found 1 elements, expected those of 2 elements of float[2]");
+  EXPECT_EQ(ErrorOf("g (x) => () <float[N] w = {1}> {}"),
+            "1:14: found float[N], expected a tensor type with integers as dims, as float[2,3]");
+  EXPECT_EQ(ErrorOf("g (x) => () <w = {1}> {}"),
+            "1:14: found no type, expected a tensor type with integers as dims, as float[2,3]");
   EXPECT_EQ(ErrorOf("g (x) => () <float w = [\"location\": \"x\"]> {}"), "1:24: external data is not supported");
   EXPECT_EQ(ErrorOf("g (x) => () {} f (a) => (b) {}"), "1:16: found 'f', expected the end of the text");
   EXPECT_EQ(ErrorOf("g (\"a) => () {}"), "1:4: found a string without an end, expected '\"' behind it");
@@ -270,7 +279,8 @@ TEST(Text, HostileTextsEndInErrors) {
   EXPECT_TRUE(absl::StrContains(ErrorOf(body), "expected at most 64"));
   // Every prefix of a text, and every text with one byte changed, gives a graph or an error.
   const std::string text =
-      "g (float[N,\"2*N\"] x) => (y) <float[2] w = {1, 0x7fc00001}, \"a b\"> { [n] y = weft.test.If <then: graph = a () "
+      "g (float[N,\"2*N\"] x) => (y) <float[2] w = {1, 0x7fc00001}, \"a b\"> { [n] y = weft.test.If <then: graph = a "
+      "() "
       "=> (x) {}, else = b () => (float z) { z, \"\" = weft.test.Every <need = 1, strings = [\"\\\"\"]> (^x) }> (x) }";
   for (size_t i = 0; i <= text.size(); ++i) (void)ParseGraph(text.substr(0, i), &FindTestOp);
   for (size_t i = 0; i < text.size(); ++i) {
@@ -288,14 +298,16 @@ TEST(Text, HostileTextsEndInErrors) {
 TEST(Text, LongTextsTakeLinearTime) {
   constexpr int kCount = 50000;
   std::string text = "g (x) => () {";
-  for (int i = 0; i < kCount; ++i) text += absl::StrCat("v", i, " = Add(x, ", i == 0 ? "x" : absl::StrCat("v", i - 1), ")\n");
+  for (int i = 0; i < kCount; ++i)
+    text += absl::StrCat("v", i, " = Add(x, ", i == 0 ? "x" : absl::StrCat("v", i - 1), ")\n");
   auto graph = ParseGraph(text + "}");
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_EQ(graph->num_nodes(), kCount);
   EXPECT_TRUE(Equal(*graph, *ParseGraph(Print(*graph))));
   // Names that captures were given and bodies then define.
   text = "g (x, c) => () { y = weft.test.If <else = b () => () {}, then = a () => () {";
-  for (int i = 0; i < kCount / 10; ++i) text += absl::StrCat("x", i == 0 ? "" : absl::StrCat("_", i), " = Add(^x, c)\n");
+  for (int i = 0; i < kCount / 10; ++i)
+    text += absl::StrCat("x", i == 0 ? "" : absl::StrCat("_", i), " = Add(^x, c)\n");
   auto body = ParseGraph(text + "}> (c) }", &FindTestOp);
   ASSERT_TRUE(body.ok()) << body.status();
 }

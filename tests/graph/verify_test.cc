@@ -27,7 +27,8 @@ class VerifyTest : public testing::Test {
         a = Add (x, w)
         b = weft.test.If (c) <then: graph = t () => (q) { q = Mul (x, a) }, else: graph = e () => (x) {}>
         y = Sub (a, a)
-      })", &FindTestOp);
+      })",
+                             &FindTestOp);
     EXPECT_TRUE(parsed.ok()) << parsed.status();
     g_ = *std::move(parsed);
     EXPECT_TRUE(InferTypes(g_).ok());
@@ -75,21 +76,26 @@ TEST_F(VerifyTest, RegionWithoutGraph) {
 
 TEST_F(VerifyTest, TwoProducers) {
   g_.AddNode(&ops::Mul, "again", {V("x"), V("x")}, {V("a")}, {});
-  EXPECT_EQ(Found(), "check 'producers': node 'a' (Add) has value 'a' (id 3) as output 0, but that value's producer is output 0 of "
-                     "node id 3");
+  EXPECT_EQ(
+      Found(),
+      "check 'producers': node 'a' (Add) has value 'a' (id 3) as output 0, but that value's producer is output 0 of "
+      "node id 3");
 }
 TEST_F(VerifyTest, ProducerThatDoesNotProduce) {
   const ValueId v = g_.AddValue("v", Type());
   GraphBreaker::Value(g_, v).producer = N("y");
-  EXPECT_EQ(Found(), "check 'producers': value 'v' (id 6) names node id 2 as its producer, which does not have it as output 0");
+  EXPECT_EQ(Found(),
+            "check 'producers': value 'v' (id 6) names node id 2 as its producer, which does not have it as output 0");
 }
 TEST_F(VerifyTest, InputThatIsProduced) {
   g_.AddNode(&ops::Mul, "", {V("w"), V("w")}, {V("x")}, {});
-  EXPECT_EQ(Found(), "check 'producers': value 'x' (id 1) is more than one of node output, constant, and input or capture");
+  EXPECT_EQ(Found(),
+            "check 'producers': value 'x' (id 1) is more than one of node output, constant, and input or capture");
 }
 TEST_F(VerifyTest, ConstantThatIsAnInput) {
   g_.MakeConstant(V("x"), Tensor::Of<float>({2}, {1, 2}));
-  EXPECT_EQ(Found(), "check 'producers': value 'x' (id 1) is more than one of node output, constant, and input or capture");
+  EXPECT_EQ(Found(),
+            "check 'producers': value 'x' (id 1) is more than one of node output, constant, and input or capture");
 }
 TEST_F(VerifyTest, FormalWithoutPlace) {
   Value("a").formal = true;
@@ -102,18 +108,22 @@ TEST_F(VerifyTest, InputTwice) {
 
 TEST_F(VerifyTest, OrderOfOperands) {
   g_.MoveBefore(N("y"), N("a"));
-  EXPECT_EQ(Found(), "check 'order': input 0 of node 'y' (Sub) reads value 'a' (id 3), which is defined later, by node 'a' (Add), "
-                     "expected a value defined before it");
+  EXPECT_EQ(
+      Found(),
+      "check 'order': input 0 of node 'y' (Sub) reads value 'a' (id 3), which is defined later, by node 'a' (Add), "
+      "expected a value defined before it");
 }
 TEST_F(VerifyTest, OrderOfCaptures) {
   g_.MoveBefore(N("b"), N("a"));
-  EXPECT_EQ(Found(), "check 'order': capture 1 of region 0 of node 'b' (weft.test.If) reads value 'a' (id 3), which is defined "
-                     "later, by node 'a' (Add), expected a value defined before it");
+  EXPECT_EQ(Found(),
+            "check 'order': capture 1 of region 0 of node 'b' (weft.test.If) reads value 'a' (id 3), which is defined "
+            "later, by node 'a' (Add), expected a value defined before it");
 }
 TEST_F(VerifyTest, OperandThatNothingDefines) {
   g_.SetInput(N("y"), 1, g_.AddValue("v", Type()));
-  EXPECT_EQ(Found(), "check 'order': input 1 of node 'y' (Sub) reads value 'v' (id 6), which nothing defines, expected a value "
-                     "defined before it");
+  EXPECT_EQ(Found(),
+            "check 'order': input 1 of node 'y' (Sub) reads value 'v' (id 6), which nothing defines, expected a value "
+            "defined before it");
 }
 TEST_F(VerifyTest, NodeThatReadsItself) {
   g_.SetInput(N("y"), 1, V("y"));
@@ -122,7 +132,8 @@ TEST_F(VerifyTest, NodeThatReadsItself) {
 
 TEST_F(VerifyTest, UseThatIsMissing) {
   Value("a").uses.pop_back();
-  EXPECT_EQ(Found(), "check 'uses': input 1 of node 'y' (Sub) reads value 'a' (id 3), whose use list does not have it at 2");
+  EXPECT_EQ(Found(),
+            "check 'uses': input 1 of node 'y' (Sub) reads value 'a' (id 3), whose use list does not have it at 2");
 }
 TEST_F(VerifyTest, UseOfNobody) {
   Value("a").uses.push_back({.node = N("b"), .index = 0});
@@ -188,8 +199,9 @@ TEST_F(VerifyTest, Bodies) {
 
 TEST_F(VerifyTest, OutputThatNothingDefines) {
   g_.AddOutput(g_.AddValue("v", Type()));
-  EXPECT_EQ(Found(), "check 'outputs': output 1 of the graph is value 'v' (id 6), which nothing defines, expected an input, a "
-                     "constant or a node's output");
+  EXPECT_EQ(Found(),
+            "check 'outputs': output 1 of the graph is value 'v' (id 6), which nothing defines, expected an input, a "
+            "constant or a node's output");
 }
 
 TEST_F(VerifyTest, TypeThatInferenceDoesNotGive) {
