@@ -180,7 +180,7 @@ constinit const Op ops::MatMul = {.name = "MatMul", .since_version = 13, .inputs
                                   .cost = [](const NodeView& node) { return MatMulCost(node); }};
 constinit const Op ops::Gemm = {.name = "Gemm", .since_version = 13, .inputs = {2, 3}, .outputs = 1,
                                 .attrs = &kAttrSchema<GemmAttrs>, .infer = &InferGemm, .cost = [](const NodeView& node) {
-                                  const Shape& a = node.inputs[0].type->shape;
+                                  const ::weft::Shape& a = node.inputs[0].type->shape;
                                   if (!a.Concrete() || a.rank() != 2) return Cost{};
                                   return MatMulCost(node, a[node.attrs_as<GemmAttrs>().transA ? 0 : 1].constant());
                                 }};
