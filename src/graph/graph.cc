@@ -287,10 +287,16 @@ void Graph::SetInput(NodeId id, int i, ValueId value) {
 }
 
 void Graph::DropOutput(NodeId id, int i) {
-  ValueId& output = mutable_node(id).outputs[i];
-  if (output == ValueId::kNone) return;
-  RemoveValue(output);
-  output = ValueId::kNone;
+  GraphNode& node = mutable_node(id);
+  if (node.outputs[i] == ValueId::kNone) return;
+  RemoveValue(node.outputs[i]);
+  node.outputs[i] = ValueId::kNone;
+  // The number of a variadic op's outputs has a meaning.
+  const Arity& arity = node.op->outputs;
+  while (arity.max != Arity::kVariadic && static_cast<int>(node.outputs.size()) > arity.min &&
+         node.outputs.back() == ValueId::kNone) {
+    node.outputs.pop_back();
+  }
 }
 
 void Graph::RemoveNode(NodeId id) {

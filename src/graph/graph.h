@@ -135,7 +135,7 @@ class Graph {
   void SetAttrs(NodeId node, Attrs attrs) { mutable_node(node).attrs = std::move(attrs); }
   void SetType(ValueId value, Type type) { mutable_value(value).type = std::move(type); }
   void SetName(ValueId value, std::string_view name);  // made unique where taken
-  // Drops an optional output that nobody reads.
+  // Drops an optional output that nobody reads; at the end of the outputs it leaves no place behind, unless they are variadic.
   void DropOutput(NodeId node, int i);
 
   // Every reader of `from` reads `to`. A graph output keeps its name: `to` takes it over. Not possible, and then false with

@@ -1,5 +1,5 @@
 // A node none of whose outputs is read -> nothing; an optional output that nobody reads -> omitted;
-// a capture that its region does not read -> dropped.
+// a capture that its region does not read -> dropped; a constant that nobody reads -> gone, with its memory.
 #include "passes/passes.h"
 
 namespace weft {
@@ -29,6 +29,12 @@ absl::Status RemoveDeadNodes(Graph& graph, PassContext& ctx) {
         graph.RemoveRegionCapture(*it, static_cast<int>(k), c);
       }
     }
+  }
+  for (int v = 0; v < graph.num_values(); ++v) {
+    const GraphValue& value = graph.value(ValueId{v});
+    if (!value.is_constant() || !value.uses.empty()) continue;
+    if (!ctx.Allow()) return absl::OkStatus();
+    graph.RemoveValue(ValueId{v});
   }
   return absl::OkStatus();
 }

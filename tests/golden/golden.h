@@ -60,7 +60,7 @@ struct GoldenResult {
 // the verifier and has the same inputs and outputs; a second run of the pass changes nothing; and on random inputs (for
 // each symbol a few sizes, seeded) the outputs of before and after agree: by pass.numeric to the bit (any NaN equals
 // any NaN), or to within rounding, or to a thousandth. Inputs that `before` itself refuses are passed over, but it must
-// take some.
+// take some. (A graph that stays as it was is not evaluated.)
 //
 // `update`: the expected texts are replaced by what the pass gives (and a missing one is added); everything else is
 // checked all the same. Errors: the file cannot be read or written, or is not made of cases.

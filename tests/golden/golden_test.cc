@@ -192,8 +192,8 @@ TEST_F(GoldenTest, BadFilesAndTextsSayWhere) {
 }
 
 TEST_F(GoldenTest, GraphsThatNeverRunFail) {
-  Write(CaseText("a", kTwoNodes, "unchanged"));
-  GoldenPass pass = {.run = DoNothing};
+  Write(CaseText("a", kTwoNodes, kSwapped) + CaseText("b", "y = Mul (x, w)", "unchanged"));
+  GoldenPass pass = {.run = Swap};
   pass.evaluate = [](const Graph&, std::vector<Value>) -> absl::StatusOr<std::vector<Value>> {
     return absl::InternalError("no");
   };

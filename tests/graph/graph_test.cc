@@ -119,6 +119,22 @@ TEST(Graph, MakeConstantDetachesTheProducer) {
   ExpectUsesExact(g);
 }
 
+TEST(Graph, DroppedOutputs) {
+  static constexpr Op kOptional = {.name = "Optional", .outputs = Arity(1, 4)};
+  static constexpr Op kVariadic = {.name = "Variadic", .outputs = Arity(1, Arity::kVariadic)};
+  Graph g;
+  for (const Op* op : {&kOptional, &kVariadic}) {
+    std::vector<ValueId> outputs;
+    for (int i = 0; i < 4; ++i) outputs.push_back(g.AddValue("", kFloats));
+    const NodeId id = g.AddNode(op, "", {}, outputs, {});
+    g.DropOutput(id, 2);
+    EXPECT_EQ(g.node(id).outputs, (std::vector<ValueId>{outputs[0], outputs[1], ValueId::kNone, outputs[3]}));
+    g.DropOutput(id, 3);
+    EXPECT_EQ(g.node(id).outputs.size(), op == &kOptional ? 2u : 4u);
+    EXPECT_EQ(g.value(outputs[3]).name, "");
+  }
+}
+
 TEST(Graph, CapturesAreUses) {
   Graph g;
   const ValueId a = g.AddInput("a", kFloats), b = g.AddInput("b", kFloats), c = g.AddInput("c", kFloats);
