@@ -20,7 +20,8 @@ namespace weft WEFT_API {
 // Sizes of a tensor's axes, outermost first. Empty for a scalar.
 using Dims = absl::InlinedVector<int64_t, 6>;
 
-// The product of the dims; an error where one is negative or the product exceeds int64.
+// The product of the dims. Errors: InvalidArgument where one is negative, ResourceExhausted where the product exceeds
+// int64.
 absl::StatusOr<int64_t> NumElements(absl::Span<const int64_t> dims);
 
 // "[1,3,224,224]".
@@ -32,6 +33,7 @@ struct BFloat16;
 
 template <class T>
 struct DTypeOf;  // DTypeOf<float>::value == DType::kFloat32
+// clang-format off
 template <> struct DTypeOf<float> { static constexpr DType value = DType::kFloat32; };
 template <> struct DTypeOf<double> { static constexpr DType value = DType::kFloat64; };
 template <> struct DTypeOf<uint8_t> { static constexpr DType value = DType::kUint8; };
@@ -48,6 +50,7 @@ template <> struct DTypeOf<Float16> { static constexpr DType value = DType::kFlo
 template <> struct DTypeOf<BFloat16> { static constexpr DType value = DType::kBFloat16; };
 template <> struct DTypeOf<std::complex<float>> { static constexpr DType value = DType::kComplex64; };
 template <> struct DTypeOf<std::complex<double>> { static constexpr DType value = DType::kComplex128; };
+// clang-format on
 
 class Tensor {
  public:
@@ -55,14 +58,17 @@ class Tensor {
   Tensor() = default;
 
   // A new tensor with 64-byte aligned, zeroed elements (empty strings for kString).
-  // Errors: InvalidArgument for a negative dim, ResourceExhausted where the bytes cannot be had.
+  // Errors: InvalidArgument for a negative dim or kUndefined, ResourceExhausted where the bytes cannot be had or are
+  // more than the machine has.
   static absl::StatusOr<Tensor> Allocate(DType dtype, absl::Span<const int64_t> dims);
 
   // As Allocate, but the elements are not initialised (strings still are).
   static absl::StatusOr<Tensor> AllocateUninitialized(DType dtype, absl::Span<const int64_t> dims);
 
-  // A handle on memory that `owner` keeps alive (nullptr: the caller does). `data` holds the product of `dims` elements.
-  static Tensor Wrap(DType dtype, absl::Span<const int64_t> dims, void* data, std::shared_ptr<const void> owner = nullptr);
+  // A handle on memory that `owner` keeps alive (nullptr: the caller does). `data` holds the product of `dims`
+  // elements.
+  static Tensor Wrap(DType dtype, absl::Span<const int64_t> dims, void* data,
+                     std::shared_ptr<const void> owner = nullptr);
 
   // A handle on the caller's memory, which must outlive every use; dims' product elements of T.
   template <class T>
@@ -82,25 +88,31 @@ class Tensor {
     return Of<T>(absl::MakeConstSpan(dims.begin(), dims.size()), absl::MakeConstSpan(values.begin(), values.size()));
   }
   template <class T>
-  static Tensor Scalar(T value) { return Of<T>({}, absl::MakeConstSpan(&value, 1)); }
+  static Tensor Scalar(T value) {
+    return Of<T>({}, absl::MakeConstSpan(&value, 1));
+  }
 
   DType dtype() const { return dtype_; }
   const Dims& dims() const { return dims_; }
   int rank() const { return static_cast<int>(dims_.size()); }
   int64_t dim(int axis) const { return dims_[axis]; }
-  int64_t size() const { return size_; }                           // elements
-  size_t bytes() const { return size_ * DTypeSize(dtype_); }       // bytes in memory
+  int64_t size() const { return size_; }                      // elements
+  size_t bytes() const { return size_ * DTypeSize(dtype_); }  // bytes in memory
   bool empty_handle() const { return dtype_ == DType::kUndefined; }
 
   // The elements. T must have the size of the element type (sub-byte types: int8_t or uint8_t).
   template <class T = void>
-  T* data() const { return static_cast<T*>(data_); }
+  T* data() const {
+    return static_cast<T*>(data_);
+  }
   template <class T>
-  absl::Span<T> span() const { return absl::Span<T>(data<T>(), size_); }
+  absl::Span<T> span() const {
+    return absl::Span<T>(data<T>(), size_);
+  }
 
   // The same elements under other dims of equal product; shares the memory.
   Tensor Reshaped(absl::Span<const int64_t> dims) const;
-  // A tensor with memory of its own.
+  // A tensor with memory of its own; the empty handle gives an empty handle.
   absl::StatusOr<Tensor> Clone() const;
   const std::shared_ptr<const void>& owner() const { return owner_; }
 
