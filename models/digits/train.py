@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the digit classifier models/digits/digits.onnx on the digits data that scikit-learn ships. Seeded; numpy only.
+"""Trains the digit classifier models/digits/model.onnx on the digits data that scikit-learn ships. Seeded; numpy only.
 
     python3 models/digits/train.py [--epochs N]
 
@@ -8,7 +8,7 @@ They are scaled to 28x28, the size of MNIST, by bilinear interpolation. The netw
 
     x [N,1,28,28] - conv 3x3, 8 - batch norm - relu - max pool 2 - conv 3x3, 16 - batch norm - relu - max pool 2 - gemm - softmax [N,10]
 
-Writes digits.onnx, sample.npy (one held-out image) and test_data_set_0 (all held-out images with the probabilities that ONNX Runtime gives,
+Writes model.onnx, sample.npy (one held-out image) and test_data_set_0 (all held-out images with the probabilities that ONNX Runtime gives,
 and their labels in labels.npy), and prints the accuracy on the held-out images.
 """
 import argparse
@@ -179,9 +179,9 @@ def main():
     digits = load_digits()
     x, y = upscale(digits.images, 28), digits.target
     layers = train(x[:-HELD_OUT], y[:-HELD_OUT], args.epochs)
-    export(layers, HERE / "digits.onnx")
+    export(layers, HERE / "model.onnx")
     held, labels = x[-HELD_OUT:], y[-HELD_OUT:]
-    (probabilities,) = onnxruntime.InferenceSession(HERE / "digits.onnx", providers=["CPUExecutionProvider"]).run(None, {"image": held})
+    (probabilities,) = onnxruntime.InferenceSession(HERE / "model.onnx", providers=["CPUExecutionProvider"]).run(None, {"image": held})
     folder = HERE / "test_data_set_0"
     folder.mkdir(exist_ok=True)
     (folder / "input_0.pb").write_bytes(numpy_helper.from_array(held, "image").SerializeToString())
