@@ -1,0 +1,66 @@
+// A text read here, and the same text read by ONNX's parser and then imported, give the same graph.
+#include "absl/strings/str_cat.h"
+#include "graph/equal.h"
+#include "graph/infer.h"
+#include "graph/onnx/import.h"
+#include "graph/text.h"
+#include "gtest/gtest.h"
+#include "onnx/defs/parser.h"
+#include "random_graph.h"
+
+namespace weft {
+namespace {
+
+absl::StatusOr<Model> ImportText(const std::string& text) {
+  onnx::ModelProto proto;
+  const auto status = onnx::OnnxParser::Parse(proto, text);
+  if (!status.IsOK()) return absl::InvalidArgumentError(status.ErrorMessage());
+  return ImportModelFromMemory(proto.SerializeAsString(), "");
+}
+
+TEST(TextImport, ConstantsOfEveryElementType) {
+  Model model;
+  model.ir_version = 13;
+  model.opsets = {{"", 26}};
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    // Each graph of the generator has a few constants; names that repeat are made unique.
+    const Graph random = RandomGraphs(seed, /*onnx_text=*/true).Next();
+    for (int v = 0; v < random.num_values(); ++v) {
+      const GraphValue& value = random.value(ValueId{v});
+      if (value.is_constant()) model.graph.AddConstant(value.name, value.constant);
+    }
+  }
+  const std::string text = PrintModel(model);
+  auto imported = ImportText(text);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_EQ(Difference(model.graph, imported->graph), "");
+  EXPECT_GT(model.graph.num_values(), 200);
+}
+
+TEST(TextImport, NodesAttributesAndTypes) {
+  const std::string text = R"(<ir_version: 10, opset_import: ["" : 22], producer_name: "p">
+main (float[N,3,8] x, int64[1] k) => (float[N,2,4] y, int64[1] z)
+<
+   float[2,3,3] w = {0, 1, 2, 3, 4, 5, 6, 7, 8, -0, 1e-05, inf, 12, 13, 14, 15, 16, 17},
+   int64[1] two = {2}
+>
+{
+   [conv] c = Conv <pads: ints = [1, 1], strides: ints = [2]> (x, w)
+   [relu] y = LeakyRelu <alpha: float = 0.25> (c)
+   ["the shape"] s = Shape <end: int = 1> (x)
+   [mul] z = Mul (s, two)
+})";
+  auto parsed = ParseModel(text);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  auto imported = ImportText(text);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  // The importer takes no types of intermediate values from the file.
+  ASSERT_TRUE(InferTypes(parsed->graph).ok());
+  ASSERT_TRUE(InferTypes(imported->graph).ok());
+  EXPECT_EQ(Print(parsed->graph), Print(imported->graph));
+  EXPECT_EQ(Difference(parsed->graph, imported->graph), "");
+  EXPECT_EQ(parsed->producer_name, imported->producer_name);
+}
+
+}  // namespace
+}  // namespace weft
