@@ -53,7 +53,7 @@ class Lowering {
       const GraphNode& node = graph.node(id);
       Step step;
       step.op = node.op;
-      step.name = node.name;
+      step.name = std::string(graph.Label(id));
       step.attrs = node.attrs;
       step.inputs = slots(node.inputs);
       step.outputs = slots(node.outputs);
