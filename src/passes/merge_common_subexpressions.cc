@@ -45,8 +45,7 @@ absl::Status MergeCommonSubexpressions(Graph& graph, PassContext& ctx) {
     if (all) {
       graph.RemoveNode(id);
     } else {
-      --ctx.rewrites;
-      ++ctx.rewrites_left;
+      ctx.TakeBack();
     }
   }
   return absl::OkStatus();

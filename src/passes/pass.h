@@ -41,6 +41,11 @@ struct PassContext {
     ++rewrites;
     return true;
   }
+  // The rewrite that was allowed last could not be made.
+  void TakeBack() {
+    --rewrites;
+    ++rewrites_left;
+  }
 };
 
 struct Pass {

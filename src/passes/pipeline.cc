@@ -23,7 +23,7 @@ constexpr Pass kPasses[] = {
     {"fold-batch-norm", &FoldBatchNorm, 2, N::kReassociates},
     {"fold-transpose-into-matmul", &FoldTransposeIntoMatMul, 2, N::kReassociates},
     {"fuse-bias", &FuseBias, 2, N::kReassociates},
-    {"fuse-activation", &FuseActivation, 2, N::kReassociates},
+    {"fuse-activation", &FuseActivation, 2, N::kApproximates},
 };
 
 // A pass may open the way for an earlier one; real models settle in two rounds.
