@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,7 +28,10 @@ struct SessionOptions {
   bool strict_math = false;                  // only passes that never change a bit of the result
   bool reference_kernels = false;            // only the plain kernels that are the oracle of all others
   bool check_plans = false;                  // validate every memory plan, pair by pair
+  bool verify_passes = false;                // check every invariant of the graph behind each pass
   int64_t memory_limit_bytes = 0;            // of the planned arena; 0: none
+  // Called behind each pass that changed the graph, with the graph as text.
+  std::function<void(std::string_view pass, const std::string& graph)> print_changed;
 };
 
 // A named input or output of a model.

@@ -36,6 +36,12 @@ absl::StatusOr<SessionOptions> CommonOptions::ToSessionOptions() const {
   options.strict_math = math == "strict";
   options.reference_kernels = reference_kernels;
   options.check_plans = check;
+  options.verify_passes = check;
+  if (print_changed) {
+    options.print_changed = [](std::string_view pass, const std::string& graph) {
+      std::cerr << "# after " << pass << "\n" << graph << "\n";
+    };
+  }
   options.memory_limit_bytes = memory_limit_bytes;
   return options;
 }
@@ -64,7 +70,8 @@ void AddCommonOptions(CLI::App& app, CommonOptions& options) {
   app.add_option("--time-limit", options.time_limit_s, "seconds a run may take (exit 6 beyond); 0: no limit")
       ->check(CLI::NonNegativeNumber);
   app.add_flag("--reference", options.reference_kernels, "only the plain reference kernels");
-  app.add_flag("--check", options.check, "validate every memory plan");
+  app.add_flag("--check", options.check, "validate every memory plan, and the graph behind every pass");
+  app.add_flag("--print-changed", options.print_changed, "print the graph on standard error behind each pass that changed it");
   app.add_flag("--json", options.json, "results as JSON on standard output");
   app.add_flag("--quiet", options.quiet, "no warnings and no progress");
   app.add_option("--log-level", options.log_level, "error, warning or info")->check(CLI::IsMember({"error", "warning", "info"}))

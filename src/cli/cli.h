@@ -43,6 +43,7 @@ struct CommonOptions {
   double time_limit_s = 0;
   bool reference_kernels = false;
   bool check = false;
+  bool print_changed = false;
   bool json = false;
   bool quiet = false;
   std::string log_level = "warning";

@@ -64,8 +64,7 @@ absl::Status Execution::RunStep(size_t index, const RunControl& control) {
       SetView(step, planned.view.outputs[0]);
       break;
     case StepPlan::When::kStatic:
-      status = RunKernel(index, planned.view, planned.kernel_plan.get(), static_cast<char*>(arena_.get()) + planned.workspace,
-                         control);
+      status = RunKernel(index, planned.view, planned.kernel, static_cast<char*>(arena_.get()) + planned.workspace, control);
       break;
     case StepPlan::When::kDynamic:
       status = RunDynamic(index, control);
@@ -111,15 +110,12 @@ absl::Status Execution::RunDynamic(size_t index, const RunControl& control) {
     SetView(step, view.outputs[0]);
     return absl::OkStatus();
   }
-  std::unique_ptr<KernelPlan> kernel_plan;
+  WEFT_ASSIGN_OR_RETURN(const PlannedKernel kernel, PlanKernel(step, view));
   std::shared_ptr<void> workspace;
-  if (step.kernel->plan != nullptr) {
-    WEFT_ASSIGN_OR_RETURN(kernel_plan, step.kernel->plan(view, step.state.get()));
-    if (kernel_plan != nullptr && kernel_plan->workspace_bytes > 0) {
-      WEFT_ASSIGN_OR_RETURN(workspace, CpuDevice().Allocate(MemoryClass::kWorkspace, kernel_plan->workspace_bytes));
-    }
+  if (kernel.plan != nullptr && kernel.plan->workspace_bytes > 0) {
+    WEFT_ASSIGN_OR_RETURN(workspace, CpuDevice().Allocate(MemoryClass::kWorkspace, kernel.plan->workspace_bytes));
   }
-  return RunKernel(index, view, kernel_plan.get(), workspace.get(), control);
+  return RunKernel(index, view, kernel, workspace.get(), control);
 }
 
 absl::StatusOr<Value> Execution::MakeOutput(SlotIndex slot, const Type& type) {
@@ -138,7 +134,7 @@ absl::StatusOr<Value> Execution::MakeOutput(SlotIndex slot, const Type& type) {
   return Value(std::move(tensor));
 }
 
-absl::Status Execution::RunKernel(size_t index, const NodeView& view, const KernelPlan* kernel_plan, void* workspace,
+absl::Status Execution::RunKernel(size_t index, const NodeView& view, const PlannedKernel& kernel, void* workspace,
                                   const RunControl& control) {
   const Step& step = program_.steps()[index];
   absl::InlinedVector<const Value*, 8> inputs(step.inputs.size());
@@ -167,14 +163,14 @@ absl::Status Execution::RunKernel(size_t index, const NodeView& view, const Kern
     return results;
   };
   RunContext ctx(view, inputs, absl::MakeSpan(outputs), run_region);
-  ctx.set_prepared(step.state.get(), kernel_plan, workspace);
+  ctx.set_prepared(kernel.state, kernel.plan.get(), workspace);
   ctx.set_seed(control.seed + index);
   ctx.set_cancelled(control.cancelled);
-  WEFT_RETURN_IF_ERROR(step.kernel->run(ctx));
+  WEFT_RETURN_IF_ERROR(kernel.kernel->run(ctx));
   const bool kernel_chose_memory = plan_->steps[index].when == StepPlan::When::kDynamic;
   for (size_t i = 0; i < step.outputs.size(); ++i) {
     if (step.outputs[i] == kNoSlot) continue;
-    if (outputs[i].empty()) return Internal("kernel ", step.kernel->name, " left output ", i, " unset");
+    if (outputs[i].empty()) return Internal("kernel ", kernel.kernel->name, " left output ", i, " unset");
     if (kernel_chose_memory) {
       WEFT_ASSIGN_OR_RETURN(outputs[i], OutOfArena(std::move(outputs[i])));
     }

@@ -41,8 +41,7 @@ class Execution {
 
  private:
   absl::Status RunStep(size_t index, const RunControl& control);
-  absl::Status RunKernel(size_t index, const NodeView& view, const KernelPlan* kernel_plan, void* workspace,
-                         const RunControl& control);
+  absl::Status RunKernel(size_t index, const NodeView& view, const PlannedKernel& kernel, void* workspace, const RunControl& control);
   absl::Status RunDynamic(size_t index, const RunControl& control);
   void SetView(const Step& step, const Type& type);
   absl::StatusOr<Value> MakeOutput(SlotIndex slot, const Type& type);

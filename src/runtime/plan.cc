@@ -197,9 +197,7 @@ class Planner {
     if (view_op && step.outputs[0] != kNoSlot) Join(step.outputs[0], plan_.slots[step.inputs[0]].root);
     if (planned.when != StepPlan::When::kStatic) return absl::OkStatus();
     if (step.op->in_place != 0 && step.outputs[0] != kNoSlot) OverwriteInput(index);
-    if (step.kernel->plan != nullptr) {
-      WEFT_ASSIGN_OR_RETURN(planned.kernel_plan, step.kernel->plan(planned.view, step.state.get()));
-    }
+    WEFT_ASSIGN_OR_RETURN(planned.kernel, PlanKernel(step, planned.view));
     return absl::OkStatus();
   }
 
@@ -266,9 +264,9 @@ class Planner {
     }
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       StepPlan& step = plan_.steps[i];
-      if (step.kernel_plan == nullptr || step.kernel_plan->workspace_bytes == 0) continue;
+      if (step.kernel.plan == nullptr || step.kernel.plan->workspace_bytes == 0) continue;
       const auto t = static_cast<TimeStep>(i);
-      buffers.push_back({t, t + 1, static_cast<ByteCount>(step.kernel_plan->workspace_bytes), kAlignment});
+      buffers.push_back({t, t + 1, static_cast<ByteCount>(step.kernel.plan->workspace_bytes), kAlignment});
       where.push_back(&step.workspace);
     }
     const MemoryPlan memory = PlanGreedy(buffers);
@@ -299,6 +297,20 @@ class Planner {
 };
 
 }  // namespace
+
+absl::StatusOr<PlannedKernel> PlanKernel(const Step& step, const NodeView& view) {
+  PlannedKernel planned{step.kernel, step.state.get(), nullptr};
+  if (step.kernel->plan == nullptr) return planned;
+  absl::StatusOr<std::unique_ptr<KernelPlan>> plan = step.kernel->plan(view, step.state.get());
+  if (absl::IsUnimplemented(plan.status()) && step.fallback != nullptr) {
+    planned.kernel = step.fallback;
+    planned.state = nullptr;
+    if (step.fallback->plan == nullptr) return planned;
+    plan = step.fallback->plan(view, nullptr);
+  }
+  WEFT_ASSIGN_OR_RETURN(planned.plan, std::move(plan));
+  return planned;
+}
 
 absl::StatusOr<std::shared_ptr<const Plan>> MakePlan(const Program& program, absl::Span<const Value* const> inputs) {
   auto plan = std::make_shared<Plan>();

@@ -33,6 +33,14 @@ struct SlotPlan {
   SlotIndex root = kNoSlot;   // the slot whose memory this one uses: itself, or the one it is a view of or overwrites
 };
 
+// A step's kernel with what it made of the shapes: the step's own, or its fallback.
+struct PlannedKernel {
+  const Kernel* kernel = nullptr;
+  KernelState* state = nullptr;
+  std::unique_ptr<KernelPlan> plan;
+};
+absl::StatusOr<PlannedKernel> PlanKernel(const Step& step, const NodeView& view);
+
 struct StepPlan {
   enum class When : uint8_t {
     kSkip,     // its outputs were computed when the plan was made
@@ -43,7 +51,7 @@ struct StepPlan {
 
   When when = When::kStatic;
   NodeView view;  // points into the plan's slots
-  std::unique_ptr<KernelPlan> kernel_plan;
+  PlannedKernel kernel;
   ByteOffset workspace = 0;     // in the arena
   std::vector<SlotIndex> dead;  // kOwned and kRun slots whose last reader this step is
 };

@@ -74,7 +74,8 @@ class Lowering {
 
   // The first candidate that takes the node. A kernel whose preparation fails with Unsupported is refused like any other.
   void Choose(const NodeView& view, Step& step) {
-    for (const Kernel* kernel : KernelsFor(*step.op, options_.reference_only)) {
+    const std::vector<const Kernel*> candidates = KernelsFor(*step.op, options_.reference_only);
+    for (const Kernel* kernel : candidates) {
       absl::Status status = kernel->supports == nullptr ? absl::OkStatus() : kernel->supports(view);
       if (status.ok() && kernel->prepare != nullptr) {
         absl::StatusOr<std::unique_ptr<KernelState>> state = kernel->prepare(view);
@@ -83,6 +84,8 @@ class Lowering {
       }
       if (status.ok()) {
         step.kernel = kernel;
+        const Kernel* last = candidates.back();
+        if (last != kernel && last->prepare == nullptr && (last->supports == nullptr || last->supports(view).ok())) step.fallback = last;
         return;
       }
       if (!absl::IsUnimplemented(status)) {

@@ -45,6 +45,7 @@ struct Step {
   std::string name;
   Attrs attrs;
   const Kernel* kernel = nullptr;
+  const Kernel* fallback = nullptr;  // the reference kernel, where `kernel` is another: for shapes that its plan refuses
   std::vector<std::string> refused;  // "kernel: reason" of each candidate before the chosen one
   std::unique_ptr<KernelState> state;
   std::vector<SlotIndex> inputs, outputs;
