@@ -44,6 +44,18 @@ def test_entry(entry):
                 assert array.dtype == spec["dtype"]
 
 
+def test_the_readme_names_every_model():
+    readme = (fetch.HERE / "README.md").read_text()
+    assert [e["name"] for e in LISTED if f'`{e["name"]}`' not in readme] == []
+
+
+@pytest.mark.parametrize("name", ["small", "bench", "all"])
+def test_the_readme_states_the_sets(name):
+    chosen = [e for e in LISTED if name == "all" or name in e["sets"]]
+    megabytes = round(fetch.download_bytes(chosen) / 1e6)
+    assert f"| `{name}` | {len(chosen)} | {megabytes} MB |" in (fetch.HERE / "README.md").read_text()
+
+
 # Inputs
 
 
