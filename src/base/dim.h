@@ -15,16 +15,20 @@
 
 namespace weft {
 
-// A polynomial with integer coefficients over atoms, kept in canonical form so that equal expressions in the usual cases are
-// equal objects. An atom is a symbol ("N") or a call floordiv(a, b), min(a, b), max(a, b) over Dims that does not simplify; ceildiv and
-// mod are expressed by floordiv. Also the element of a small integer tensor that computes shapes, so it may be negative; symbols
-// themselves are never negative. Arithmetic is total: where int64 would overflow, or an expression grows out of all use, the
-// result is a symbol of its own, equal to nothing else.
+// A polynomial with integer coefficients over atoms, kept in canonical form so that equal expressions in the usual
+// cases are equal objects. An atom is a symbol ("N") or a call floordiv(a, b), min(a, b), max(a, b) over Dims that does
+// not simplify; ceildiv and mod are expressed by floordiv. Also the element of a small integer tensor that computes
+// shapes, so it may be negative; symbols themselves are never negative, and no symbol in a divisor is taken to be 0.
+//
+// Arithmetic is total: where int64 would overflow, or an expression grows out of all use, the result is an atom
+// "unknown(...)" that has no symbols, stays what it is under Substitute, and equals only the result of the same
+// operation.
 class Dim {
  public:
   Dim() : value_(0) {}
   Dim(int64_t value) : value_(value) {}  // NOLINT: implicit on purpose
-  // A symbol. The name may be any non-empty string; it prints bare where it is an identifier.
+  // A symbol. The name may be any non-empty string; it prints bare where it is an identifier. The end of a name of more
+  // than a kilobyte is replaced by a hash.
   static Dim Symbol(std::string_view name);
 
   bool is_constant() const { return expr_ == nullptr; }
@@ -37,9 +41,9 @@ class Dim {
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
-  static Dim FloorDiv(const Dim& a, const Dim& b);  // rounds to minus infinity; b constant 0 gives an opaque atom
+  static Dim FloorDiv(const Dim& a, const Dim& b);  // rounds to minus infinity; floordiv(a, 0) never simplifies
   static Dim CeilDiv(const Dim& a, const Dim& b);
-  static Dim Mod(const Dim& a, const Dim& b);       // a - b*floordiv(a,b)
+  static Dim Mod(const Dim& a, const Dim& b);  // a - b*floordiv(a,b)
   static Dim Min(const Dim& a, const Dim& b);
   static Dim Max(const Dim& a, const Dim& b);
 
@@ -51,15 +55,16 @@ class Dim {
     return d.expr_ == nullptr ? H::combine(std::move(h), d.value_) : H::combine(std::move(h), d.ToString());
   }
 
-  // "3", "N", "2*N + 1", "floordiv(N + 1, 2)", "max(4, N)"; names that are no identifiers stand in '...'. Parse reads what ToString
-  // writes, and ordinary arithmetic text with + - * // % ( ), ceildiv and mod.
+  // "3", "N", "2*N + 1", "floordiv(N + 1, 2)", "max(4, N)"; names that are no identifiers stand in '...', with \ before
+  // ' and \. Parse reads what ToString writes, and ordinary arithmetic text with + - * // % ( ), ceildiv and mod.
   std::string ToString() const;
   static absl::StatusOr<Dim> Parse(std::string_view text);
 
-  // Replaces symbols; those that `bindings` lacks stay. With integers for all symbols the result is constant.
+  // Replaces symbols; those that `bindings` lacks stay. With integers for all symbols the result is constant, unless it
+  // divides by 0 or is unknown.
   Dim Substitute(const absl::flat_hash_map<std::string, Dim>& bindings) const;
 
-  // True where the expression is known to be > 0 (>= 0) if every symbol is >= 0; used for broadcasting decisions.
+  // True only if the expression is >= 0 for all symbols >= 0; false means "not known".
   bool KnownNonNegative() const;
 
   struct Expr;  // dim.cc
