@@ -54,10 +54,9 @@ absl::Status InferGemm(InferContext& ctx) {
 // in place of the summed axis.
 absl::Status CheckPerLine(const InferContext& ctx, int i, std::string_view operand, const Shape& of, bool rows) {
   const Shape& shape = ctx.shape(i);
-  if (!ctx.HasInput(i) || !shape.has_rank() || !of.has_rank() || shape.rank() <= 1 || of.rank() < 2) {
-    const bool matrix = of.has_rank() && of.rank() >= 2;
-    return CheckPerTensorOrChannel(ctx, i, operand, matrix ? of : Shape(), matrix ? of.rank() - (rows ? 2 : 1) : 0);
-  }
+  if (!ctx.HasInput(i) || !shape.has_rank() || !of.has_rank()) return absl::OkStatus();
+  if (of.rank() < 2) return CheckPerTensor(ctx, i, operand);
+  if (shape.rank() <= 1) return CheckPerTensorOrChannel(ctx, i, operand, of, of.rank() - (rows ? 2 : 1));
   const int summed = of.rank() - (rows ? 1 : 2);
   bool fits = shape.rank() == of.rank(), one = true;
   for (int axis = 0; axis < shape.rank(); ++axis) {
@@ -102,6 +101,11 @@ absl::Status InferQLinearMatMul(InferContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckPerLine(ctx, 7, "y_zero_point", shape, true));
   ctx.SetOutput(0, ctx.dtype(7), std::move(shape));
   return absl::OkStatus();
+}
+
+Cost GemmCost(const NodeView& node) {
+  const auto a = node.inputs[0].type->shape.Concrete();
+  return a && a->size() == 2 ? MatMulCost(node, (*a)[node.attrs_as<GemmAttrs>().transA ? 0 : 1]) : Cost{};
 }
 
 }  // namespace
@@ -179,11 +183,7 @@ MatMulShape ResolveMatMul(absl::Span<const int64_t> a, absl::Span<const int64_t>
 constinit const Op ops::MatMul = {.name = "MatMul", .since_version = 13, .inputs = 2, .outputs = 1, .infer = &InferMatMul,
                                   .cost = [](const NodeView& node) { return MatMulCost(node); }};
 constinit const Op ops::Gemm = {.name = "Gemm", .since_version = 13, .inputs = {2, 3}, .outputs = 1,
-                                .attrs = &kAttrSchema<GemmAttrs>, .infer = &InferGemm, .cost = [](const NodeView& node) {
-                                  const ::weft::Shape& a = node.inputs[0].type->shape;
-                                  if (!a.Concrete() || a.rank() != 2) return Cost{};
-                                  return MatMulCost(node, a[node.attrs_as<GemmAttrs>().transA ? 0 : 1].constant());
-                                }};
+                                .attrs = &kAttrSchema<GemmAttrs>, .infer = &InferGemm, .cost = &GemmCost};
 constinit const Op ops::MatMulInteger = {.name = "MatMulInteger", .since_version = 10, .inputs = {2, 4}, .outputs = 1,
                                          .infer = &InferMatMulInteger,
                                          .cost = [](const NodeView& node) { return MatMulCost(node); }};

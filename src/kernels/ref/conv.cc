@@ -175,13 +175,13 @@ absl::Status RunDeformConvAs(RunContext& ctx) {
 }
 
 absl::Status RunConv(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() { return RunConvAs<T>(ctx); });
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() { return RunConvAs<T>(ctx); });
 }
 absl::Status RunConvTranspose(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() { return RunConvTransposeAs<T>(ctx); });
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() { return RunConvTransposeAs<T>(ctx); });
 }
 absl::Status RunDeformConv(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() { return RunDeformConvAs<T>(ctx); });
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() { return RunDeformConvAs<T>(ctx); });
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ void WriteElements(const T* from, int64_t count, Tensor& to, int64_t begin) {
 
 // The type a kernel computes in for tensors of float type `dtype`: body.operator()<double>() for double, <float>() otherwise.
 template <class Body>
-auto DispatchFloat(DType dtype, Body body) {
+auto DispatchWide(DType dtype, Body body) {
   return dtype == DType::kFloat64 ? body.template operator()<double>() : body.template operator()<float>();
 }
 

@@ -1,12 +1,11 @@
 // MatMul, Gemm (ONNX Operators.md, opset 13). float16 and bfloat16 are summed in float; integers wrap around.
-#include "graph/ops/matmul.h"
+#include "kernels/ref/matmul.h"
 
 #include <cmath>
 #include <limits>
 
 #include "kernels/kernel.h"
 #include "kernels/ref/elements.h"
-#include "kernels/ref/gemm.h"
 
 namespace weft {
 namespace {
@@ -23,19 +22,10 @@ absl::Status DispatchProduct(DType dtype, Body body) {
 
 template <class T>
 absl::Status RunMatMulAs(RunContext& ctx) {
-  MatMulShape s = ResolveMatMul(ctx.input(0).dims(), ctx.input(1).dims());
   WEFT_ASSIGN_OR_RETURN(const Tensor a, Widen<T>(ctx.input(0)));
   WEFT_ASSIGN_OR_RETURN(const Tensor b, Widen<T>(ctx.input(1)));
   WEFT_ASSIGN_OR_RETURN(Tensor y, WideOutput<T>(ctx.output(0)));
-  int64_t batch = static_cast<int64_t>(s.a_matrix.size());
-  if (ctx.input(1).rank() <= 2 && batch > 1) {  // one matrix for all: the batch is more rows
-    s.m *= batch;
-    batch = 1;
-  }
-  BatchedGemm<T>(
-      batch, s.m, s.n, s.k, [&](int64_t i) { return Matrix<T>{a.data<T>() + s.a_matrix[i] * s.m * s.k, s.k, 1}; },
-      [&](int64_t i) { return Matrix<T>{b.data<T>() + s.b_matrix[i] * s.k * s.n, s.n, 1}; },
-      [&](int64_t i) { return y.data<T>() + i * s.m * s.n; });
+  RunMatMul(a.dims(), a.data<T>(), b.dims(), b.data<T>(), y.data<T>());
   Narrow<T>(y, ctx.output(0));
   return absl::OkStatus();
 }
@@ -90,7 +80,7 @@ absl::Status RunGemmAs(RunContext& ctx) {
   return absl::OkStatus();
 }
 
-absl::Status RunMatMul(RunContext& ctx) {
+absl::Status RunMatMulNode(RunContext& ctx) {
   return DispatchProduct(ctx.input(0).dtype(), [&]<class T>() { return RunMatMulAs<T>(ctx); });
 }
 absl::Status RunGemm(RunContext& ctx) {
@@ -101,7 +91,7 @@ absl::Status RunGemm(RunContext& ctx) {
 
 absl::Span<const Kernel> RefMatmul() {
   static constexpr Kernel kernels[] = {
-      {.op = &ops::MatMul, .name = "ref", .run = &RunMatMul},
+      {.op = &ops::MatMul, .name = "ref", .run = &RunMatMulNode},
       {.op = &ops::Gemm, .name = "ref", .run = &RunGemm},
   };
   return kernels;

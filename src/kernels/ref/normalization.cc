@@ -165,26 +165,26 @@ absl::Status RunLrnAs(RunContext& ctx) {
 }
 
 absl::Status RunBatchNormalization(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() { return RunBatchNormalizationAs<T>(ctx); });
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() { return RunBatchNormalizationAs<T>(ctx); });
 }
 absl::Status RunInstanceNormalization(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() {
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() {
     return RunGroupsAs<T>(ctx, ctx.input(0).dim(1), ctx.attrs<InstanceNormalizationAttrs>().epsilon);
   });
 }
 absl::Status RunGroupNormalization(RunContext& ctx) {
   const auto& attrs = ctx.attrs<GroupNormalizationAttrs>();
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() { return RunGroupsAs<T>(ctx, attrs.num_groups, attrs.epsilon); });
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() { return RunGroupsAs<T>(ctx, attrs.num_groups, attrs.epsilon); });
 }
 absl::Status RunLayerNormalization(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() { return RunLayerNormalizationAs<T>(ctx); });
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() { return RunLayerNormalizationAs<T>(ctx); });
 }
 absl::Status RunRMSNormalization(RunContext& ctx) {
   const bool wide = ctx.input(0).dtype() == DType::kFloat64 || ctx.input(1).dtype() == DType::kFloat64;
-  return DispatchFloat(wide ? DType::kFloat64 : DType::kFloat32, [&]<class T>() { return RunRMSNormalizationAs<T>(ctx); });
+  return DispatchWide(wide ? DType::kFloat64 : DType::kFloat32, [&]<class T>() { return RunRMSNormalizationAs<T>(ctx); });
 }
 absl::Status RunLrn(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() { return RunLrnAs<T>(ctx); });
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() { return RunLrnAs<T>(ctx); });
 }
 
 }  // namespace

@@ -7,8 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/ref/elements.h"
-#include "weft/tensor.h"
+#include "kernels/ref/periodic.h"
 
 namespace weft {
 
@@ -43,42 +42,6 @@ double MeanSquare(const T* x, int64_t count) {
   }
   for (int64_t i = whole; i < count; ++i) sums[0] += static_cast<double>(x[i]) * x[i];
   return (sums[0] + sums[1] + sums[2] + sums[3]) / static_cast<double>(count);
-}
-
-// An operand broadcast to a larger tensor: element i of that tensor meets element i % period.
-template <class T>
-struct Periodic {
-  Tensor values;
-  int64_t period = 0;
-
-  // The elements for the tensor's elements from `begin` on; the next `run` of them lie in a row.
-  const T* At(int64_t begin, int64_t* run) const {
-    *run = period - begin % period;
-    return values.data<T>() + begin % period;
-  }
-};
-
-// `t` widened, repeated only where its shape is not the end of `dims` (but for leading ones).
-template <class T>
-absl::StatusOr<Periodic<T>> Repeat(const Tensor& t, absl::Span<const int64_t> dims) {
-  WEFT_ASSIGN_OR_RETURN(Tensor wide, Widen<T>(t));
-  absl::Span<const int64_t> own = wide.dims();
-  while (!own.empty() && own.front() == 1) own.remove_prefix(1);
-  if (own.size() <= dims.size() && std::equal(own.begin(), own.end(), dims.end() - own.size())) return Periodic<T>{wide, wide.size()};
-  WEFT_ASSIGN_OR_RETURN(Tensor full, Tensor::AllocateUninitialized(DTypeOf<T>::value, dims));
-  for (int64_t i = 0; i < full.size(); ++i) {
-    int64_t from = 0, rest = i, stride = 1;
-    for (size_t back = 1; back <= dims.size(); ++back) {
-      const int64_t at = rest % dims[dims.size() - back];
-      rest /= dims[dims.size() - back];
-      if (back > own.size()) break;
-      const int64_t size = own[own.size() - back];
-      if (size != 1) from += at * stride;
-      stride *= size;
-    }
-    full.data<T>()[i] = wide.data<T>()[from];
-  }
-  return Periodic<T>{full, full.size()};
 }
 
 // y = (x - mean) * factor * scale + bias over elements [begin, begin + count) of the whole tensor, which `x` and `y` point at;

@@ -109,7 +109,7 @@ absl::Status RunMaxPool(RunContext& ctx) {
   switch (ctx.input(0).dtype()) {
     case DType::kInt8: return RunMaxPoolAs<int8_t>(ctx);
     case DType::kUint8: return RunMaxPoolAs<uint8_t>(ctx);
-    default: return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() { return RunMaxPoolAs<T>(ctx); });
+    default: return DispatchWide(ctx.input(0).dtype(), [&]<class T>() { return RunMaxPoolAs<T>(ctx); });
   }
 }
 
@@ -185,7 +185,7 @@ absl::Status RunGlobalPool(RunContext& ctx, Reduce reduce) {
 }
 
 absl::Status RunGlobalAveragePool(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() {
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() {
     return RunGlobalPool<T>(ctx, [](const T* x, int64_t count) {
       double sums[4] = {};
       int64_t i = 0;
@@ -199,7 +199,7 @@ absl::Status RunGlobalAveragePool(RunContext& ctx) {
 }
 
 absl::Status RunGlobalMaxPool(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() {
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() {
     return RunGlobalPool<T>(ctx, [](const T* x, int64_t count) {
       T best = Lowest<T>();
       for (int64_t i = 0; i < count; ++i) {
@@ -211,7 +211,7 @@ absl::Status RunGlobalMaxPool(RunContext& ctx) {
 }
 
 absl::Status RunGlobalLpPool(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() {
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() {
     return RunGlobalPool<T>(ctx, [p = ctx.attrs<GlobalLpPoolAttrs>().p](const T* x, int64_t count) {
       double sum = 0;
       for (int64_t i = 0; i < count; ++i) sum += Power(x[i], p);
@@ -251,10 +251,10 @@ absl::Status RunMaxUnpool(RunContext& ctx) {
 }
 
 absl::Status RunAveragePool(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() { return RunAveragePoolAs<T>(ctx); });
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() { return RunAveragePoolAs<T>(ctx); });
 }
 absl::Status RunLpPool(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() { return RunLpPoolAs<T>(ctx); });
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() { return RunLpPoolAs<T>(ctx); });
 }
 
 }  // namespace

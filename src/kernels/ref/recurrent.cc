@@ -295,13 +295,13 @@ absl::Status RunLstmAs(RunContext& ctx) {
 }
 
 absl::Status RunRnn(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() { return RunRnnAs<T>(ctx); });
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() { return RunRnnAs<T>(ctx); });
 }
 absl::Status RunGru(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() { return RunGruAs<T>(ctx); });
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() { return RunGruAs<T>(ctx); });
 }
 absl::Status RunLstm(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() { return RunLstmAs<T>(ctx); });
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() { return RunLstmAs<T>(ctx); });
 }
 
 }  // namespace

@@ -176,10 +176,10 @@ absl::Status RunRoiAlignAs(RunContext& ctx) {
 }
 
 absl::Status RunMaxRoiPool(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() { return RunMaxRoiPoolAs<T>(ctx); });
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() { return RunMaxRoiPoolAs<T>(ctx); });
 }
 absl::Status RunRoiAlign(RunContext& ctx) {
-  return DispatchFloat(ctx.input(0).dtype(), [&]<class T>() { return RunRoiAlignAs<T>(ctx); });
+  return DispatchWide(ctx.input(0).dtype(), [&]<class T>() { return RunRoiAlignAs<T>(ctx); });
 }
 
 }  // namespace
