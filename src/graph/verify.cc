@@ -304,22 +304,6 @@ std::string ArityText(const Arity& arity) {
   return arity.min == arity.max ? absl::StrCat(arity.min) : absl::StrCat(arity.min, " to ", arity.max);
 }
 
-absl::Status CheckOperands(const GraphNode& n) {
-  const Op& op = *n.op;
-  auto count = [](size_t found, const Arity& arity, std::string_view what) {
-    if (static_cast<int64_t>(found) >= arity.min && static_cast<int64_t>(found) <= arity.max) return absl::OkStatus();
-    return Invalid("has ", found, " ", what, ", expected ", ArityText(arity));
-  };
-  WEFT_RETURN_IF_ERROR(count(n.inputs.size(), op.inputs, "inputs"));
-  WEFT_RETURN_IF_ERROR(count(n.outputs.size(), op.outputs, "outputs"));
-  for (size_t i = 0; i < n.inputs.size(); ++i) {
-    if (n.inputs[i] != ValueId::kNone || (i < 32 && (op.optional_inputs >> i & 1) != 0)) continue;
-    const bool optional = static_cast<int>(i) >= op.inputs.min && op.inputs.max != Arity::kVariadic;
-    if (!optional) return Invalid("input ", i, " is omitted, expected a value");
-  }
-  return absl::OkStatus();
-}
-
 absl::Status CheckAttributes(const GraphNode& n) {
   if (&n.attrs.schema() != n.op->attrs) return Invalid("has the attributes of another op");
   for (const AttrField& field : n.op->attrs->fields) {
@@ -347,12 +331,27 @@ absl::Status CheckRegions(const GraphNode& n) {
 
 }  // namespace
 
-absl::Status VerifyNode(const Graph& graph, NodeId id) {
-  const GraphNode& n = graph.node(id);
-  for (auto check : {CheckOperands, CheckAttributes, CheckRegions}) {
-    if (absl::Status status = check(n); !status.ok()) return Annotate(status, NodeName(graph, id));
+absl::Status CheckOperands(const Op& op, absl::Span<const ValueId> inputs, absl::Span<const ValueId> outputs) {
+  auto count = [](size_t found, const Arity& arity, std::string_view what) {
+    if (static_cast<int64_t>(found) >= arity.min && static_cast<int64_t>(found) <= arity.max) return absl::OkStatus();
+    return Invalid("has ", found, " ", what, ", expected ", ArityText(arity));
+  };
+  WEFT_RETURN_IF_ERROR(count(inputs.size(), op.inputs, "inputs"));
+  WEFT_RETURN_IF_ERROR(count(outputs.size(), op.outputs, "outputs"));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] != ValueId::kNone || (i < 32 && (op.optional_inputs >> i & 1) != 0)) continue;
+    const bool optional = static_cast<int>(i) >= op.inputs.min && op.inputs.max != Arity::kVariadic;
+    if (!optional) return Invalid("input ", i, " is omitted, expected a value");
   }
   return absl::OkStatus();
+}
+
+absl::Status VerifyNode(const Graph& graph, NodeId id) {
+  const GraphNode& n = graph.node(id);
+  absl::Status status = CheckOperands(*n.op, n.inputs, n.outputs);
+  if (status.ok()) status = CheckAttributes(n);
+  if (status.ok()) status = CheckRegions(n);
+  return status.ok() ? status : Annotate(status, NodeName(graph, id));
 }
 
 absl::Status Verify(const Graph& graph) {

@@ -3,6 +3,7 @@
 #define WEFT_GRAPH_VERIFY_H_
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "graph/graph.h"
 
 namespace weft {
@@ -24,6 +25,9 @@ absl::Status Verify(const Graph& graph);
 // What the op's record asks of one node: number of operands, attributes of its schema, required attributes, regions and
 // the number of their captures. Errors: Invalid, naming the node.
 absl::Status VerifyNode(const Graph& graph, NodeId id);
+
+// The operands alone, before there is a node; the error does not name it.
+absl::Status CheckOperands(const Op& op, absl::Span<const ValueId> inputs, absl::Span<const ValueId> outputs);
 
 }  // namespace weft
 

@@ -1,3 +1,5 @@
+#include "graph/onnx/external_data.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -5,83 +7,94 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
-#include "graph/onnx/tensor_proto.h"
 
 namespace weft {
 namespace {
 
-// A file descriptor that closes itself.
-struct Descriptor {
-  int fd = -1;
-  Descriptor() = default;
-  explicit Descriptor(int opened) : fd(opened) {}
-  Descriptor(Descriptor&& other) noexcept : fd(std::exchange(other.fd, -1)) {}
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd, other.fd);
+    std::swap(fd_, other.fd_);
     return *this;
   }
   ~Descriptor() {
-    if (fd >= 0) close(fd);
+    if (fd_ >= 0) close(fd_);
   }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
 };
 
-absl::Status Refuse(const std::string& location, std::string_view why) {
-  return Invalid("external data location '", location, "' ", why, ", expected a relative path of a file beneath the model's folder");
+absl::Status OpenError(int error, std::string_view location) {
+  if (error == ENOENT) return absl::NotFoundError(absl::StrCat("external data '", ToAbsl(location), "' does not exist"));
+  if (error == ELOOP) return Invalid("external data '", location, "' goes through a symbolic link, expected none in its path");
+  if (error == ENOTDIR) return Invalid("external data '", location, "' goes through a link or a file, expected folders only");
+  return absl::PermissionDeniedError(absl::StrCat("external data '", ToAbsl(location), "' cannot be opened: ", std::strerror(error)));
 }
 
-// Opens component by component from the folder, so that no link anywhere on the way is followed.
-absl::StatusOr<Descriptor> OpenBeneath(const std::string& dir, const std::string& location) {
-  Descriptor at(open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (at.fd < 0) return absl::NotFoundError(absl::StrCat(dir, ": ", std::strerror(errno)));
-  const std::vector<std::string> parts = absl::StrSplit(location, '/');
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const bool last = i + 1 == parts.size();
-    if (parts[i].empty() || parts[i] == "." ) {
-      if (last) return Refuse(location, "names no file");
-      continue;
-    }
-    if (parts[i] == "..") return Refuse(location, "leaves the folder");
-    // O_NONBLOCK: a pipe in the place of a file must not hang the open.
-    const int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (last ? 0 : O_DIRECTORY);
-    Descriptor next(openat(at.fd, parts[i].c_str(), flags));
-    if (next.fd < 0) {
-      if (errno == ELOOP || errno == EMLINK) return Refuse(location, "goes through a link");
-      if (errno == ENOTDIR) return Refuse(location, "goes through a link or something that is no folder");
-      return absl::NotFoundError(absl::StrCat("external data '", location, "': ", std::strerror(errno)));
-    }
-    at = std::move(next);
+// The parts of a relative path that stays beneath its start.
+absl::StatusOr<std::vector<std::string>> Parts(std::string_view location) {
+  if (location.empty()) return Invalid("external data has an empty location, expected a relative path");
+  if (location.find('\0') != std::string_view::npos) return Invalid("external data location holds a NUL byte, expected a relative path");
+  if (location.front() == '/') {
+    return Invalid("external data location '", location, "' is absolute, expected a path beneath the model's folder");
   }
-  return at;
+  std::vector<std::string> parts;
+  for (absl::string_view part : absl::StrSplit(ToAbsl(location), '/')) {
+    if (part == "..") {
+      return Invalid("external data location '", location, "' leaves the model's folder, expected a path beneath it");
+    }
+    if (!part.empty() && part != ".") parts.emplace_back(part);
+  }
+  if (parts.empty()) return Invalid("external data location '", location, "' names no file, expected a relative path");
+  return parts;
 }
 
 }  // namespace
 
-absl::StatusOr<ExternalData::Mapping> ExternalData::Open(const std::string& location) {
-  if (auto it = open_.find(location); it != open_.end()) return it->second;
-  if (base_dir_.empty()) return Invalid("external data '", location, "' is asked for, but the model was given without a folder");
-  if (location.empty()) return Refuse(location, "is empty");
-  if (location[0] == '/') return Refuse(location, "is absolute");
-  if (location.find('\0') != std::string::npos || location.find('\\') != std::string::npos) {
-    return Refuse(location, "holds a character that no portable path has");
+absl::StatusOr<MappedFile> MapFile(int fd) {
+  struct stat info;
+  if (fstat(fd, &info) != 0) return Internal("fstat: ", std::strerror(errno));
+  if (S_ISDIR(info.st_mode)) return Invalid("is a directory, expected a file");
+  if (!S_ISREG(info.st_mode)) return Invalid("is no regular file");
+  MappedFile file;
+  file.size = static_cast<uint64_t>(info.st_size);
+  if (file.size == 0) return file;
+  void* data = mmap(nullptr, file.size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (data == MAP_FAILED) return Exhausted("cannot be mapped into memory: ", std::strerror(errno));
+  file.owner = std::shared_ptr<const void>(data, [size = file.size](const void* p) { munmap(const_cast<void*>(p), size); });
+  file.data = static_cast<const uint8_t*>(data);
+  return file;
+}
+
+absl::StatusOr<MappedFile> ExternalFiles::Map(std::string_view location) {
+  if (auto it = mapped_.find(ToAbsl(location)); it != mapped_.end()) return it->second;
+  WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> parts, Parts(location));
+  if (base_dir_.empty()) {
+    return Invalid("external data '", location, "' cannot be read: the model came without a folder");
   }
-  WEFT_ASSIGN_OR_RETURN(const Descriptor file, OpenBeneath(base_dir_, location));
-  struct stat status {};
-  if (fstat(file.fd, &status) != 0 || !S_ISREG(status.st_mode)) return Refuse(location, "is no regular file");
-  Mapping mapping;
-  mapping.bytes = status.st_size;
-  if (mapping.bytes > 0) {
-    void* data = mmap(nullptr, mapping.bytes, PROT_READ, MAP_PRIVATE, file.fd, 0);
-    if (data == MAP_FAILED) return Exhausted("external data '", location, "' cannot be mapped: ", std::strerror(errno));
-    mapping.data = static_cast<const char*>(data);
-    mapping.owner = std::shared_ptr<const void>(data, [bytes = mapping.bytes](const void* p) { munmap(const_cast<void*>(p), bytes); });
+  Descriptor at(open(base_dir_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (at.get() < 0) return OpenError(errno, base_dir_);
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
+    at = Descriptor(openat(at.get(), parts[i].c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (at.get() < 0) return OpenError(errno, location);
   }
-  open_[location] = mapping;
-  return mapping;
+  // Non-blocking, so that a pipe does not make us wait before it is refused.
+  const Descriptor fd(openat(at.get(), parts.back().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (fd.get() < 0) return OpenError(errno, location);
+  absl::StatusOr<MappedFile> file = MapFile(fd.get());
+  if (!file.ok()) return Annotate(file.status(), absl::StrCat("external data '", ToAbsl(location), "'"));
+  mapped_.emplace(location, *file);
+  return file;
 }
 
 }  // namespace weft

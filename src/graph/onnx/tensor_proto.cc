@@ -1,227 +1,384 @@
 #include "graph/onnx/tensor_proto.h"
 
+#include <bit>
 #include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 
 namespace weft {
-
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ONNX's raw data is little-endian");
-
-absl::StatusOr<DType> DTypeFromProto(int number) {
-  if (number <= 0 || number >= kNumDTypes) return Unsupported("element type number ", number, ", expected 1 to ", kNumDTypes - 1);
-  return static_cast<DType>(number);
-}
-
 namespace {
 
-using onnx::TensorProto;
+static_assert(std::endian::native == std::endian::little, "ONNX files are little-endian");
 
-// Bytes that `count` elements take in a file; sub-byte types fill each byte from the low bits.
-absl::StatusOr<int64_t> PackedBytes(DType dtype, int64_t count) {
-  int64_t bits;
-  if (__builtin_mul_overflow(count, int64_t{DTypeFileBits(dtype)}, &bits)) return Invalid("has ", count, " elements: too many");
-  return bits / 8 + (bits % 8 != 0);
+std::string Describe(DType dtype, absl::Span<const int64_t> dims) {
+  return absl::StrCat(ToAbsl(DTypeName(dtype)), DimsToString(dims));
 }
 
-// One sub-byte element as memory holds it.
-uint8_t Widen(DType dtype, uint8_t bits) {
-  if (dtype == DType::kInt4) return static_cast<uint8_t>(static_cast<int8_t>(bits << 4) >> 4);
-  if (dtype == DType::kInt2) return static_cast<uint8_t>(static_cast<int8_t>(bits << 6) >> 6);
-  return bits;
+bool IsPacked(DType dtype) { return DTypeFileBits(dtype) > 0 && DTypeFileBits(dtype) < 8; }
+
+// Bytes that `count` elements take in a file; nothing where that is more than 64 bits count.
+std::optional<int64_t> FileBytes(DType dtype, int64_t count) {
+  const int bits = DTypeFileBits(dtype);
+  if (bits < 8) return count / (8 / bits) + (count % (8 / bits) != 0);
+  int64_t bytes;
+  if (__builtin_mul_overflow(count, int64_t{bits / 8}, &bytes)) return std::nullopt;
+  return bytes;
 }
 
-void Unpack(DType dtype, const char* packed, int64_t count, uint8_t* out) {
-  const int bits = DTypeFileBits(dtype), per_byte = 8 / bits;
-  const auto mask = static_cast<uint8_t>((1 << bits) - 1);
-  for (int64_t i = 0; i < count; ++i) {
-    const auto byte = static_cast<uint8_t>(packed[i / per_byte]);
-    out[i] = Widen(dtype, byte >> (i % per_byte * bits) & mask);
+// Elements in the layout of files, at `bytes`, into the tensor's memory.
+void CopyFromFile(const uint8_t* bytes, Tensor& tensor) {
+  if (!IsPacked(tensor.dtype())) {
+    if (tensor.dtype() == DType::kBool) {
+      for (int64_t i = 0; i < tensor.size(); ++i) tensor.data<uint8_t>()[i] = bytes[i] != 0;
+    } else if (tensor.size() > 0) {
+      std::memcpy(tensor.data(), bytes, tensor.bytes());
+    }
+    return;
+  }
+  const int bits = DTypeFileBits(tensor.dtype()), per_byte = 8 / bits;
+  const int sign = tensor.dtype() == DType::kInt4 || tensor.dtype() == DType::kInt2 ? 1 << (bits - 1) : 0;
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    const int value = bytes[i / per_byte] >> (i % per_byte * bits) & ((1 << bits) - 1);
+    tensor.data<int8_t>()[i] = static_cast<int8_t>((value ^ sign) - sign);
   }
 }
 
-// The elements as a file's bytes hold them; in place where `owner` keeps the bytes and they lie as memory wants them.
-absl::StatusOr<Tensor> FromBytes(DType dtype, const Dims& dims, int64_t count, std::string_view bytes, std::string_view what,
-                                 const std::shared_ptr<const void>& owner) {
-  if (dtype == DType::kString) return Invalid("holds strings in ", what, ", expected string_data");
-  WEFT_ASSIGN_OR_RETURN(const int64_t need, PackedBytes(dtype, count));
-  if (need != static_cast<int64_t>(bytes.size())) {
-    return Invalid("has ", bytes.size(), " bytes of ", what, ", expected ", need, " for ", DTypeName(dtype), DimsToString(dims));
-  }
-  const bool aligned = reinterpret_cast<uintptr_t>(bytes.data()) % std::min<size_t>(DTypeSize(dtype), 8) == 0;
-  if (owner != nullptr && aligned && !bytes.empty() && DTypeFileBits(dtype) >= 8 && dtype != DType::kBool) {
-    return Tensor::Wrap(dtype, dims, const_cast<char*>(bytes.data()), owner);  // constants are never written to
-  }
+// A bool other than 0 and 1 must not be read as a C++ bool.
+bool HoldsOnlyBools(const uint8_t* bytes, int64_t count) {
+  uint8_t all = 0;
+  for (int64_t i = 0; i < count; ++i) all |= bytes[i];
+  return all <= 1;
+}
+
+// The tensor of `bytes`, which `owner` keeps alive, without a copy where layout and alignment allow it.
+absl::StatusOr<Tensor> TensorOfBytes(DType dtype, absl::Span<const int64_t> dims, int64_t count, const uint8_t* bytes,
+                                     std::shared_ptr<const void> owner) {
+  const size_t component = IsComplex(dtype) ? DTypeSize(dtype) / 2 : DTypeSize(dtype);
+  const bool as_is = count > 0 && !IsPacked(dtype) && reinterpret_cast<uintptr_t>(bytes) % component == 0 &&
+                     (dtype != DType::kBool || HoldsOnlyBools(bytes, count));
+  if (as_is) return Tensor::Wrap(dtype, dims, const_cast<uint8_t*>(bytes), std::move(owner));
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::AllocateUninitialized(dtype, dims));
-  if (DTypeFileBits(dtype) < 8) {
-    Unpack(dtype, bytes.data(), count, tensor.data<uint8_t>());
-  } else if (dtype == DType::kBool) {
-    for (int64_t i = 0; i < count; ++i) tensor.data<uint8_t>()[i] = bytes[i] != 0;
-  } else if (!bytes.empty()) {
-    std::memcpy(tensor.data(), bytes.data(), bytes.size());
-  }
+  CopyFromFile(bytes, tensor);
   return tensor;
 }
 
-absl::StatusOr<Tensor> FromExternal(const TensorProto& proto, DType dtype, const Dims& dims, int64_t count, ExternalData* external) {
-  if (external == nullptr) return Invalid("has external data, which is allowed for initialisers of a model file alone");
-  std::string location;
-  int64_t offset = 0, length = -1;
-  bool has_location = false;
+// ---- External data ----
+
+absl::StatusOr<int64_t> ParseSize(std::string_view key, const std::string& text) {
+  int64_t value;
+  if (text.empty() || text[0] < '0' || text[0] > '9' || !absl::SimpleAtoi(text, &value) || value < 0) {
+    return Invalid("external data has ", key, " '", text, "', expected a number of bytes");
+  }
+  return value;
+}
+
+absl::StatusOr<Tensor> TensorOfExternalData(const onnx::TensorProto& proto, DType dtype, absl::Span<const int64_t> dims, int64_t count,
+                                            ExternalFiles* files) {
+  if (dtype == DType::kString) return Invalid("strings are external data, expected them in string_data");
+  std::optional<std::string> location;
+  std::optional<int64_t> offset, length;
   for (const onnx::StringStringEntryProto& entry : proto.external_data()) {
+    auto parse_once = [&entry](std::optional<int64_t>& value) -> absl::Status {
+      if (value) return Invalid("external data has two entries '", entry.key(), "', expected one");
+      WEFT_ASSIGN_OR_RETURN(value, ParseSize(entry.key(), entry.value()));
+      return absl::OkStatus();
+    };
     if (entry.key() == "location") {
+      if (location) return Invalid("external data has two entries 'location', expected one");
       location = entry.value();
-      has_location = true;
-    } else if (entry.key() == "offset" || entry.key() == "length") {
-      int64_t& to = entry.key() == "offset" ? offset : length;
-      if (!absl::SimpleAtoi(entry.value(), &to) || to < 0) {
-        return Invalid("has the external data ", entry.key(), " '", entry.value(), "', expected an integer >= 0");
-      }
+    } else if (entry.key() == "offset") {
+      WEFT_RETURN_IF_ERROR(parse_once(offset));
+    } else if (entry.key() == "length") {
+      WEFT_RETURN_IF_ERROR(parse_once(length));
     }
   }
-  if (!has_location) return Invalid("is marked as external but gives no location");
-  if (proto.has_raw_data() && !proto.raw_data().empty()) return Invalid("has both raw data and external data");
-  if (dtype == DType::kString) return Invalid("holds strings in external data, expected string_data");
-  WEFT_ASSIGN_OR_RETURN(const ExternalData::Mapping file, external->Open(location));
-  WEFT_ASSIGN_OR_RETURN(const int64_t need, PackedBytes(dtype, count));
-  if (offset > file.bytes) {
-    return Invalid("begins at byte ", offset, " of '", location, "', which has ", file.bytes, " bytes");
+  if (!location) return Invalid("external data has no location, expected a relative path");
+  const std::optional<int64_t> needed = FileBytes(dtype, count);
+  if (!needed) return Invalid(Describe(dtype, dims), " has more bytes than 64 bits count");
+  if (length && *length != *needed) {
+    return Invalid("external data has length ", *length, ", expected ", *needed, " bytes for ", Describe(dtype, dims));
   }
-  if (length < 0) length = need;
-  if (length != need) {
-    return Invalid("has ", length, " bytes of external data, expected ", need, " for ", DTypeName(dtype), DimsToString(dims));
+  if (files == nullptr) return Invalid("has external data, expected the data in this file");
+  WEFT_ASSIGN_OR_RETURN(const MappedFile file, files->Map(*location));
+  const uint64_t start = static_cast<uint64_t>(offset.value_or(0));
+  if (start > file.size || static_cast<uint64_t>(*needed) > file.size - start) {
+    return Invalid("external data '", *location, "' has ", file.size, " bytes, expected ", *needed, " at offset ", start);
   }
-  if (length > file.bytes - offset) {
-    return Invalid("takes bytes ", offset, " to ", offset + length, " of '", location, "', which has ", file.bytes, " bytes");
-  }
-  return FromBytes(dtype, dims, count, std::string_view(file.data + offset, length), "external data", file.owner);
+  return TensorOfBytes(dtype, dims, count, file.data + start, file.owner);
 }
 
-template <class T, class Field>
-absl::StatusOr<Tensor> FromField(const Field& field, std::string_view name, DType dtype, const Dims& dims, int64_t count) {
-  if (field.size() != count) {
-    return Invalid("has ", field.size(), " elements in ", name, ", expected ", count, " for ", DTypeName(dtype), DimsToString(dims));
-  }
-  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::AllocateUninitialized(dtype, dims));
-  for (int64_t i = 0; i < count; ++i) tensor.data<T>()[i] = static_cast<T>(field[i]);
-  return tensor;
-}
+// ---- Typed fields ----
 
-// Two of the field's numbers make one complex element.
-template <class T, class Field>
-absl::StatusOr<Tensor> FromComplexField(const Field& field, std::string_view name, DType dtype, const Dims& dims, int64_t count) {
-  if (field.size() / 2 != count || field.size() % 2 != 0) {
-    return Invalid("has ", field.size(), " numbers in ", name, ", expected two for each of ", count, " elements");
-  }
-  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::AllocateUninitialized(dtype, dims));
-  for (int64_t i = 0; i < 2 * count; ++i) tensor.data<T>()[i] = field[i];
-  return tensor;
-}
+enum class Field { kNone, kFloat, kInt32, kString, kInt64, kDouble, kUint64 };
 
-// int32_data of a sub-byte type: one packed byte an entry.
-absl::StatusOr<Tensor> FromPackedInts(const TensorProto& proto, DType dtype, const Dims& dims, int64_t count) {
-  std::string bytes;
-  for (int32_t entry : proto.int32_data()) bytes.push_back(static_cast<char>(entry));
-  return FromBytes(dtype, dims, count, bytes, "int32_data", nullptr);
-}
+constexpr std::string_view kFieldNames[] = {"no field", "float_data", "int32_data", "string_data", "int64_data", "double_data", "uint64_data"};
 
-absl::StatusOr<Tensor> FromTypedFields(const TensorProto& proto, DType dtype, const Dims& dims, int64_t count) {
+Field FieldOf(DType dtype) {
   switch (dtype) {
-    case DType::kFloat32: return FromField<float>(proto.float_data(), "float_data", dtype, dims, count);
-    case DType::kFloat64: return FromField<double>(proto.double_data(), "double_data", dtype, dims, count);
-    case DType::kInt64: return FromField<int64_t>(proto.int64_data(), "int64_data", dtype, dims, count);
-    case DType::kUint64: return FromField<uint64_t>(proto.uint64_data(), "uint64_data", dtype, dims, count);
-    case DType::kUint32: return FromField<uint32_t>(proto.uint64_data(), "uint64_data", dtype, dims, count);
-    case DType::kInt32: return FromField<int32_t>(proto.int32_data(), "int32_data", dtype, dims, count);
-    case DType::kInt16: return FromField<int16_t>(proto.int32_data(), "int32_data", dtype, dims, count);
-    case DType::kInt8: return FromField<int8_t>(proto.int32_data(), "int32_data", dtype, dims, count);
-    case DType::kUint16:
-    case DType::kFloat16:
-    case DType::kBFloat16: return FromField<uint16_t>(proto.int32_data(), "int32_data", dtype, dims, count);
-    case DType::kBool: return FromField<bool>(proto.int32_data(), "int32_data", dtype, dims, count);
-    case DType::kUint8:
-    case DType::kFloat8E4M3FN:
-    case DType::kFloat8E4M3FNUZ:
-    case DType::kFloat8E5M2:
-    case DType::kFloat8E5M2FNUZ:
-    case DType::kFloat8E8M0: return FromField<uint8_t>(proto.int32_data(), "int32_data", dtype, dims, count);
-    case DType::kUint4:
-    case DType::kInt4:
-    case DType::kFloat4E2M1:
-    case DType::kUint2:
-    case DType::kInt2: return FromPackedInts(proto, dtype, dims, count);
-    case DType::kComplex64: return FromComplexField<float>(proto.float_data(), "float_data", dtype, dims, count);
-    case DType::kComplex128: return FromComplexField<double>(proto.double_data(), "double_data", dtype, dims, count);
-    case DType::kString: return FromField<std::string>(proto.string_data(), "string_data", dtype, dims, count);
-    case DType::kUndefined: break;
+    case DType::kFloat32:
+    case DType::kComplex64: return Field::kFloat;
+    case DType::kFloat64:
+    case DType::kComplex128: return Field::kDouble;
+    case DType::kInt64: return Field::kInt64;
+    case DType::kUint32:
+    case DType::kUint64: return Field::kUint64;
+    case DType::kString: return Field::kString;
+    default: return Field::kInt32;
   }
-  return Internal("unreached element type");
 }
 
-// Elements in a field that belongs to another element type would be lost without a word.
-absl::Status CheckNoOtherFields(const TensorProto& proto, DType dtype) {
-  struct { std::string_view name; int count; bool right; } fields[] = {
-      {"float_data", proto.float_data_size(), dtype == DType::kFloat32 || dtype == DType::kComplex64},
-      {"double_data", proto.double_data_size(), dtype == DType::kFloat64 || dtype == DType::kComplex128},
-      {"int64_data", proto.int64_data_size(), dtype == DType::kInt64},
-      {"uint64_data", proto.uint64_data_size(), dtype == DType::kUint64 || dtype == DType::kUint32},
-      {"string_data", proto.string_data_size(), dtype == DType::kString},
-      {"int32_data", proto.int32_data_size(),
-       dtype != DType::kFloat32 && dtype != DType::kFloat64 && dtype != DType::kInt64 && dtype != DType::kUint64 &&
-           dtype != DType::kUint32 && dtype != DType::kString && !IsComplex(dtype)},
-  };
-  for (const auto& field : fields) {
-    if (field.count > 0 && !field.right) return Invalid("is of element type ", DTypeName(dtype), " but has elements in ", field.name);
-    if (field.count > 0 && proto.has_raw_data() && !proto.raw_data().empty()) return Invalid("has elements in both raw_data and ", field.name);
+int FieldSize(const onnx::TensorProto& proto, Field field) {
+  switch (field) {
+    case Field::kNone: return 0;
+    case Field::kFloat: return proto.float_data_size();
+    case Field::kInt32: return proto.int32_data_size();
+    case Field::kString: return proto.string_data_size();
+    case Field::kInt64: return proto.int64_data_size();
+    case Field::kDouble: return proto.double_data_size();
+    case Field::kUint64: return proto.uint64_data_size();
+  }
+  return 0;
+}
+
+// int32_data holds an element each (bits of floats included), or the bytes of packed types. A value may be written signed or unsigned.
+absl::Status CopyInt32Field(const onnx::TensorProto& proto, Tensor& tensor) {
+  const int bits = IsPacked(tensor.dtype()) ? 8 : DTypeFileBits(tensor.dtype());
+  const int64_t low = -(int64_t{1} << (bits - 1)), high = bits == 32 ? std::numeric_limits<int32_t>::max() : (int64_t{1} << bits) - 1;
+  const int32_t* data = proto.int32_data().data();
+  const int n = proto.int32_data_size();
+  for (int i = 0; i < n; ++i) {
+    if (data[i] < low || data[i] > high) {
+      return Invalid("int32_data[", i, "] is ", data[i], ", which ", DTypeName(tensor.dtype()), " does not hold");
+    }
+  }
+  if (bits == 32) {
+    if (n > 0) std::memcpy(tensor.data(), data, tensor.bytes());
+  } else if (bits == 16) {
+    for (int i = 0; i < n; ++i) tensor.data<uint16_t>()[i] = static_cast<uint16_t>(data[i]);
+  } else {
+    const std::vector<uint8_t> bytes(data, data + n);
+    CopyFromFile(bytes.data(), tensor);
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Tensor> Read(const TensorProto& proto, ExternalData* external, const std::shared_ptr<const void>& owner) {
-  WEFT_ASSIGN_OR_RETURN(const DType dtype, DTypeFromProto(proto.data_type()));
-  const Dims dims(proto.dims().begin(), proto.dims().end());
-  WEFT_ASSIGN_OR_RETURN(const int64_t count, NumElements(dims));
-  if (proto.has_segment()) return Unsupported("is cut into segments");
-  WEFT_RETURN_IF_ERROR(CheckNoOtherFields(proto, dtype));
-  if (proto.data_location() == TensorProto::EXTERNAL) return FromExternal(proto, dtype, dims, count, external);
-  if (proto.has_raw_data() && (count > 0 || !proto.raw_data().empty())) {
-    return FromBytes(dtype, dims, count, proto.raw_data(), "raw_data", owner);
+absl::StatusOr<Tensor> TensorOfTypedField(onnx::TensorProto& proto, DType dtype, absl::Span<const int64_t> dims, int64_t count) {
+  const Field field = FieldOf(dtype);
+  std::optional<int64_t> needed = count;
+  if (IsPacked(dtype)) needed = FileBytes(dtype, count);
+  if (IsComplex(dtype)) needed = count > std::numeric_limits<int64_t>::max() / 2 ? std::nullopt : std::optional(2 * count);
+  if (!needed || FieldSize(proto, field) != *needed) {
+    return Invalid(kFieldNames[static_cast<int>(field)], " has ", FieldSize(proto, field), " values, expected ",
+                   needed ? absl::StrCat(*needed) : "more than 64 bits count", " for ", Describe(dtype, dims));
   }
-  return FromTypedFields(proto, dtype, dims, count);
+  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::AllocateUninitialized(dtype, dims));
+  auto copy = [&tensor](const void* from) {
+    if (tensor.size() > 0) std::memcpy(tensor.data(), from, tensor.bytes());
+  };
+  switch (field) {
+    case Field::kFloat: copy(proto.float_data().data()); break;
+    case Field::kDouble: copy(proto.double_data().data()); break;
+    case Field::kInt64: copy(proto.int64_data().data()); break;
+    case Field::kUint64:
+      if (dtype == DType::kUint64) {
+        copy(proto.uint64_data().data());
+        break;
+      }
+      for (int64_t i = 0; i < count; ++i) {
+        const uint64_t value = proto.uint64_data(static_cast<int>(i));
+        if (value > std::numeric_limits<uint32_t>::max()) return Invalid("uint64_data[", i, "] is ", value, ", which uint32 does not hold");
+        tensor.data<uint32_t>()[i] = static_cast<uint32_t>(value);
+      }
+      break;
+    case Field::kString:
+      for (int64_t i = 0; i < count; ++i) tensor.data<std::string>()[i] = std::move(*proto.mutable_string_data(static_cast<int>(i)));
+      break;
+    case Field::kInt32: WEFT_RETURN_IF_ERROR(CopyInt32Field(proto, tensor)); break;
+    case Field::kNone: break;
+  }
+  return tensor;
+}
+
+absl::StatusOr<Tensor> TensorOfRawData(onnx::TensorProto& proto, DType dtype, absl::Span<const int64_t> dims, int64_t count) {
+  const std::optional<int64_t> needed = FileBytes(dtype, count);
+  const int64_t found = static_cast<int64_t>(proto.raw_data().size());
+  if (!needed || found != *needed) {
+    return Invalid("raw_data has ", found, " bytes, expected ", needed ? absl::StrCat(*needed) : "more than 64 bits count", " for ",
+                   Describe(dtype, dims));
+  }
+  auto bytes = std::make_shared<const std::string>(std::move(*proto.mutable_raw_data()));
+  const auto* data = reinterpret_cast<const uint8_t*>(bytes->data());
+  return TensorOfBytes(dtype, dims, count, data, std::move(bytes));
+}
+
+absl::StatusOr<Tensor> FromProto(onnx::TensorProto& proto, ExternalFiles* files) {
+  WEFT_ASSIGN_OR_RETURN(const DType dtype, DTypeFromNumber(proto.data_type()));
+  if (proto.has_segment()) return Unsupported("is a segment of a tensor, expected a whole one");
+  const absl::Span<const int64_t> dims(proto.dims().data(), proto.dims_size());
+  WEFT_ASSIGN_OR_RETURN(const int64_t count, NumElements(dims));
+  if (count > std::numeric_limits<int64_t>::max() / static_cast<int64_t>(DTypeSize(dtype))) {
+    return Invalid(Describe(dtype, dims), " has more bytes than 64 bits count");
+  }
+  Field filled = Field::kNone;
+  for (Field field : {Field::kFloat, Field::kInt32, Field::kString, Field::kInt64, Field::kDouble, Field::kUint64}) {
+    if (FieldSize(proto, field) == 0) continue;
+    if (filled != Field::kNone) {
+      return Invalid("has values in ", kFieldNames[static_cast<int>(filled)], " and in ", kFieldNames[static_cast<int>(field)], ", expected one field");
+    }
+    filled = field;
+  }
+  const bool external = proto.data_location() == onnx::TensorProto::EXTERNAL;
+  const bool raw = proto.has_raw_data() && (filled == Field::kNone || !proto.raw_data().empty());
+  if (external && (filled != Field::kNone || !proto.raw_data().empty())) return Invalid("has external data and data of its own, expected one");
+  if (external) return TensorOfExternalData(proto, dtype, dims, count, files);
+  if (raw && filled != Field::kNone) return Invalid("has values in raw_data and in ", kFieldNames[static_cast<int>(filled)], ", expected one field");
+  if (raw && dtype == DType::kString && count > 0) return Invalid("strings are in raw_data, expected string_data");
+  if (raw && dtype != DType::kString) return TensorOfRawData(proto, dtype, dims, count);
+  if (filled != Field::kNone && filled != FieldOf(dtype)) {
+    return Invalid("has values in ", kFieldNames[static_cast<int>(filled)], ", expected ", kFieldNames[static_cast<int>(FieldOf(dtype))], " for ",
+                   Describe(dtype, dims));
+  }
+  return TensorOfTypedField(proto, dtype, dims, count);
+}
+
+// ---- Sparse tensors ----
+
+// A dense tensor may take this many bytes for each value of the sparse one, and this many in any case.
+constexpr int64_t kDenseBytesPerValue = 64 << 10;
+constexpr int64_t kDenseBytes = 64 << 20;
+
+// Where value k goes. `indices` are linear ones, or one row of `dims.size()` a value.
+absl::StatusOr<int64_t> SparseOffset(const Tensor& indices, int64_t k, absl::Span<const int64_t> dims, int64_t count) {
+  int64_t offset = 0;
+  if (indices.rank() == 1) {
+    offset = indices.data<int64_t>()[k];
+    if (offset < 0 || offset >= count) return Invalid("index ", offset, " is outside of ", DimsToString(dims));
+    return offset;
+  }
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    const int64_t index = indices.data<int64_t>()[k * dims.size() + axis];
+    if (index < 0 || index >= dims[axis]) return Invalid("index ", index, " on axis ", axis, " is outside of ", DimsToString(dims));
+    offset = offset * dims[axis] + index;
+  }
+  return offset;
+}
+
+absl::StatusOr<Tensor> FromSparseProto(onnx::SparseTensorProto& proto, ExternalFiles* files) {
+  WEFT_ASSIGN_OR_RETURN(const Tensor values, FromProto(*proto.mutable_values(), files));
+  WEFT_ASSIGN_OR_RETURN(const Tensor indices, FromProto(*proto.mutable_indices(), files));
+  const absl::Span<const int64_t> dims(proto.dims().data(), proto.dims_size());
+  WEFT_ASSIGN_OR_RETURN(const int64_t count, NumElements(dims));
+  if (values.rank() != 1) return Invalid("values have rank ", values.rank(), ", expected 1");
+  if (indices.dtype() != DType::kInt64) return Invalid("indices are ", DTypeName(indices.dtype()), ", expected int64");
+  const bool linear = indices.rank() == 1 && indices.dim(0) == values.size();
+  const bool rows = indices.rank() == 2 && indices.dim(0) == values.size() && indices.dim(1) == static_cast<int64_t>(dims.size());
+  if (!linear && !rows) {
+    return Invalid("indices have shape ", DimsToString(indices.dims()), ", expected [", values.size(), "] or [", values.size(), ",", dims.size(), "]");
+  }
+  const int64_t size = static_cast<int64_t>(DTypeSize(values.dtype()));
+  if (count > kDenseBytes / size && count / kDenseBytesPerValue * size > values.size()) {
+    return Exhausted(Describe(values.dtype(), dims), " with ", values.size(), " values is too sparse to be made dense");
+  }
+  WEFT_ASSIGN_OR_RETURN(Tensor dense, Tensor::Allocate(values.dtype(), dims));
+  for (int64_t k = 0; k < values.size(); ++k) {
+    WEFT_ASSIGN_OR_RETURN(const int64_t offset, SparseOffset(indices, k, dims, count));
+    if (values.dtype() == DType::kString) {
+      dense.data<std::string>()[offset] = values.data<std::string>()[k];
+    } else {
+      std::memcpy(dense.data<char>() + offset * size, values.data<char>() + k * size, size);
+    }
+  }
+  return dense;
+}
+
+absl::StatusOr<Type> TensorTypeFromProto(const onnx::TypeProto::Tensor& proto, std::string_view name) {
+  WEFT_ASSIGN_OR_RETURN(const DType dtype, DTypeFromNumber(proto.elem_type()));
+  if (!proto.has_shape()) return Type::OfTensor(dtype);
+  std::vector<Dim> dims;
+  for (const onnx::TensorShapeProto::Dimension& dim : proto.shape().dim()) {
+    if (dim.has_dim_value() && dim.dim_value() >= 0) {
+      dims.emplace_back(dim.dim_value());
+    } else if (dim.has_dim_param() && !dim.dim_param().empty()) {
+      dims.push_back(Dim::Symbol(dim.dim_param()));
+    } else {
+      dims.push_back(Dim::Symbol(absl::StrCat(ToAbsl(name), ".", dims.size())));
+    }
+  }
+  return Type::OfTensor(dtype, Shape(std::move(dims)));
 }
 
 }  // namespace
 
-absl::StatusOr<Tensor> TensorFromProto(const TensorProto& proto, ExternalData* external, const std::shared_ptr<const void>& owner) {
-  absl::StatusOr<Tensor> tensor = Read(proto, external, owner);
-  if (!tensor.ok()) return Annotate(tensor.status(), absl::StrCat("tensor '", proto.name(), "'"));
+absl::StatusOr<DType> DTypeFromNumber(int number) {
+  if (number == 0) return Invalid("has no element type");
+  if (number > 0 && number < kNumDTypes) return static_cast<DType>(number);
+  if (onnx::TensorProto::DataType_IsValid(number)) return Unsupported("has element type ", onnx::TensorProto::DataType_Name(onnx::TensorProto::DataType(number)));
+  return Invalid("has element type number ", number, ", expected 1 to ", kNumDTypes - 1);
+}
+
+absl::StatusOr<Tensor> TensorFromProto(onnx::TensorProto& proto, ExternalFiles* files, std::string_view what) {
+  absl::StatusOr<Tensor> tensor = FromProto(proto, files);
+  if (!tensor.ok()) return Annotate(tensor.status(), what);
   return tensor;
 }
 
-absl::StatusOr<TensorProto> ProtoFromTensor(const Tensor& tensor, std::string_view name) {
-  TensorProto proto;
-  proto.set_name(std::string(name));
+absl::StatusOr<Tensor> TensorFromSparseProto(onnx::SparseTensorProto& proto, ExternalFiles* files, std::string_view what) {
+  absl::StatusOr<Tensor> tensor = FromSparseProto(proto, files);
+  if (!tensor.ok()) return Annotate(tensor.status(), what);
+  return tensor;
+}
+
+onnx::TensorProto ProtoFromTensor(const Tensor& tensor, std::string_view name) {
+  onnx::TensorProto proto;
+  if (!name.empty()) proto.set_name(std::string(name));
   proto.set_data_type(static_cast<int>(tensor.dtype()));
-  for (int64_t d : tensor.dims()) proto.add_dims(d);
+  for (int64_t dim : tensor.dims()) proto.add_dims(dim);
   if (tensor.dtype() == DType::kString) {
     for (const std::string& s : tensor.span<std::string>()) proto.add_string_data(s);
     return proto;
   }
-  if (DTypeFileBits(tensor.dtype()) >= 8) {
-    proto.set_raw_data(tensor.data(), tensor.bytes());
+  std::string& raw = *proto.mutable_raw_data();
+  if (!IsPacked(tensor.dtype())) {
+    raw.assign(tensor.data<char>(), tensor.bytes());
     return proto;
   }
-  WEFT_ASSIGN_OR_RETURN(const int64_t bytes, PackedBytes(tensor.dtype(), tensor.size()));
-  std::string packed(bytes, '\0');
   const int bits = DTypeFileBits(tensor.dtype()), per_byte = 8 / bits;
+  raw.assign(*FileBytes(tensor.dtype(), tensor.size()), '\0');
   for (int64_t i = 0; i < tensor.size(); ++i) {
-    const int low = tensor.data<uint8_t>()[i] & ((1 << bits) - 1);
-    packed[i / per_byte] = static_cast<char>(packed[i / per_byte] | low << (i % per_byte * bits));
+    raw[i / per_byte] |= static_cast<char>((tensor.data<uint8_t>()[i] & ((1 << bits) - 1)) << (i % per_byte * bits));
   }
-  proto.set_raw_data(std::move(packed));
   return proto;
+}
+
+absl::StatusOr<Type> TypeFromProto(const onnx::TypeProto& proto, std::string_view name) {
+  switch (proto.value_case()) {
+    case onnx::TypeProto::kTensorType: return TensorTypeFromProto(proto.tensor_type(), name);
+    case onnx::TypeProto::kSequenceType: {
+      WEFT_ASSIGN_OR_RETURN(Type elem, TypeFromProto(proto.sequence_type().elem_type(), name));
+      return Type::OfSequence(std::move(elem));
+    }
+    case onnx::TypeProto::kOptionalType: {
+      WEFT_ASSIGN_OR_RETURN(Type elem, TypeFromProto(proto.optional_type().elem_type(), name));
+      return Type::OfOptional(std::move(elem));
+    }
+    case onnx::TypeProto::kMapType: {
+      WEFT_ASSIGN_OR_RETURN(const DType key, DTypeFromNumber(proto.map_type().key_type()));
+      if (key != DType::kString && !IsInteger(key)) return Invalid("has map keys of type ", DTypeName(key), ", expected integers or strings");
+      WEFT_ASSIGN_OR_RETURN(Type value, TypeFromProto(proto.map_type().value_type(), name));
+      return Type::OfMap(key, std::move(value));
+    }
+    case onnx::TypeProto::kSparseTensorType: return Unsupported("is a sparse tensor");
+    case onnx::TypeProto::kOpaqueType: return Unsupported("has an opaque type");
+    case onnx::TypeProto::VALUE_NOT_SET: return Invalid("has no type");
+  }
+  return Invalid("has no type");
 }
 
 }  // namespace weft
