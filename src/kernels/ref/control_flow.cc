@@ -51,16 +51,13 @@ absl::StatusOr<Value> Stack(const std::vector<Value>& slices, const Type& inferr
   int64_t outer = 1, inner = 1;
   for (int i = 0; i < first.rank(); ++i) (i < axis ? outer : inner) *= first.dim(i);
   WEFT_ASSIGN_OR_RETURN(Tensor joined, Tensor::AllocateUninitialized(first.dtype(), dims));
-  WEFT_RETURN_IF_ERROR(DispatchSize(first.dtype(), [&]<class T>() -> absl::Status {
-    for (int64_t k = 0; k < count; ++k) {
-      const Tensor& slice = slices[reverse ? count - 1 - k : k].tensor();
-      if (slice.dims() != first.dims() || slice.dtype() != first.dtype()) {
-        return Invalid("a scan output is ", Type::OfTensor(first).ToString(), " in one iteration and ", Type::OfTensor(slice).ToString(), " in another");
-      }
-      CopyRows(slice.data<T>(), inner, joined.data<T>() + k * inner, count * inner, outer, inner);
+  for (int64_t k = 0; k < count; ++k) {
+    const Tensor& slice = slices[reverse ? count - 1 - k : k].tensor();
+    if (slice.dims() != first.dims() || slice.dtype() != first.dtype()) {
+      return Invalid("a scan output is ", Type::OfTensor(first).ToString(), " in one iteration and ", Type::OfTensor(slice).ToString(), " in another");
     }
-    return absl::OkStatus();
-  }));
+    CopyStrided(slice, joined, {.dims = {outer, inner}, .from_strides = {inner, 1}, .to_strides = {count * inner, 1}, .to_offset = k * inner});
+  }
   return Value(std::move(joined));
 }
 
@@ -110,10 +107,8 @@ absl::StatusOr<Tensor> TakeSlice(const Tensor& tensor, int axis, int64_t i) {
     if (k != axis) (k < axis ? outer : inner) *= tensor.dim(k);
   }
   WEFT_ASSIGN_OR_RETURN(Tensor slice, Tensor::AllocateUninitialized(tensor.dtype(), dims));
-  WEFT_RETURN_IF_ERROR(DispatchSize(tensor.dtype(), [&]<class T>() {
-    CopyRows(tensor.data<T>() + i * inner, tensor.dim(axis) * inner, slice.data<T>(), inner, outer, inner);
-    return absl::OkStatus();
-  }));
+  CopyStrided(tensor, slice,
+              {.dims = {outer, inner}, .from_strides = {tensor.dim(axis) * inner, 1}, .to_strides = {inner, 1}, .from_offset = i * inner});
   return slice;
 }
 

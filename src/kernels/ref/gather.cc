@@ -6,6 +6,7 @@
 #include "kernels/kernel.h"
 #include "kernels/ref/dispatch.h"
 #include "kernels/ref/indices.h"
+#include "kernels/ref/strided.h"
 
 namespace weft {
 namespace {
