@@ -22,8 +22,8 @@ std::string BySizes(Type x, std::vector<int64_t> sizes, ResizeAttrs attrs = {}) 
 }
 
 TEST(Resize, ScalesOfSymbols) {
-  EXPECT_EQ(ByScales(F32({Sym("N"), 3, Sym("H"), 5}), {1, 1, 2, 2.5f}), "float[N,3,2*H,12]");
-  EXPECT_EQ(ByScales(F32({Sym("N"), 3, Sym("H"), 5}), {1, 1, 0.5f, 0.6f}), "float[N,3,floordiv(H, 2),3]");
+  EXPECT_EQ(ByScales(F32({Sym("N"), 3, Sym("H"), 5}), {1, 1, 2, 2.5f}), "float[N,3,\"2*H\",12]");
+  EXPECT_EQ(ByScales(F32({Sym("N"), 3, Sym("H"), 5}), {1, 1, 0.5f, 0.6f}), "float[N,3,\"floordiv(H, 2)\",3]");
 }
 
 TEST(Resize, ProductRoundsAsFloat32) {
