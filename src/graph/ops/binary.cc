@@ -62,7 +62,6 @@ absl::Status InferDiv(InferContext& ctx) {
 absl::Status InferMod(InferContext& ctx) {
   const int64_t fmod = ctx.attrs<ModAttrs>().fmod;
   if (fmod != 0 && fmod != 1) return Invalid("attribute 'fmod' is ", fmod, ", expected 0 or 1");
-  if (fmod == 0 && IsFloat(ctx.dtype(0))) return Invalid("attribute 'fmod' is 0 for element type ", DTypeName(ctx.dtype(0)), ", expected 1 for floats");
   if (fmod == 1) return InferArithmetic(ctx, kNumericTypes);
   return InferArithmetic(ctx, kNumericTypes, [](const Dim& a, const Dim& b) -> std::optional<Dim> {
     if (!b.is_constant() || b.constant() == 0 || b.constant() == -1) return std::nullopt;
@@ -80,10 +79,9 @@ absl::Status InferPow(InferContext& ctx) {
 }
 
 absl::Status InferBitShift(InferContext& ctx) {
-  static constexpr DType kUnsigned[] = {DType::kUint8, DType::kUint16, DType::kUint32, DType::kUint64};
   const std::string& direction = ctx.attrs<BitShiftAttrs>().direction;
   if (direction != "LEFT" && direction != "RIGHT") return Invalid("attribute 'direction' is '", direction, "', expected 'LEFT' or 'RIGHT'");
-  return InferArithmetic(ctx, kUnsigned);
+  return InferArithmetic(ctx, kIntegerTypes);
 }
 
 absl::Status InferBitwise(InferContext& ctx) { return InferArithmetic(ctx, kIntegerTypes); }
@@ -245,9 +243,9 @@ constinit const Op ops::Mul = Binary("Mul", 14, &InferMul, kCommutative);
 constinit const Op ops::Div = Binary("Div", 14, &InferDiv);
 constinit const Op ops::Pow = {.name = "Pow", .since_version = 15, .inputs = 2, .outputs = 1, .traits = kElementwise, .in_place = 0b1,
                                .infer = &InferPow, .cost = &OneFlop};
-constinit const Op ops::Mod = {.name = "Mod", .since_version = 13, .inputs = 2, .outputs = 1, .attrs = &kAttrSchema<ModAttrs>,
+constinit const Op ops::Mod = {.name = "Mod", .since_version = 28, .inputs = 2, .outputs = 1, .attrs = &kAttrSchema<ModAttrs>,
                                .traits = kElementwise, .in_place = 0b11, .infer = &InferMod, .cost = &OneFlop};
-constinit const Op ops::BitShift = {.name = "BitShift", .since_version = 11, .inputs = 2, .outputs = 1,
+constinit const Op ops::BitShift = {.name = "BitShift", .since_version = 28, .inputs = 2, .outputs = 1,
                                     .attrs = &kAttrSchema<BitShiftAttrs>, .traits = kElementwise, .in_place = 0b11,
                                     .infer = &InferBitShift};
 constinit const Op ops::BitwiseAnd = Binary("BitwiseAnd", 18, &InferBitwise, kCommutative);

@@ -67,9 +67,15 @@ absl::Status RunMod(RunContext& ctx) {
   const DType dtype = ctx.input(0).dtype();
   const bool fmod = ctx.attrs<ModAttrs>().fmod != 0;
   if (IsFloat(dtype)) {
-    return RunArithmetic(ctx, []<class C>(C x, C y) -> C {
-      if constexpr (std::is_floating_point_v<C>) return std::fmod(x, y);
-      else return x;
+    return RunArithmetic(ctx, [fmod]<class C>(C x, C y) -> C {
+      if constexpr (std::is_floating_point_v<C>) {
+        const C r = std::fmod(x, y);
+        if (fmod) return r;
+        if (r == 0) return std::copysign(r, y);
+        return (r < 0) != (y < 0) ? r + y : r;
+      } else {
+        return x;
+      }
     });
   }
   return DispatchInteger(dtype, [&]<class T>() {
@@ -134,8 +140,9 @@ absl::Status RunBitShift(RunContext& ctx) {
   const bool left = ctx.attrs<BitShiftAttrs>().direction == "LEFT";
   return DispatchInteger(ctx.input(0).dtype(), [&]<class T>() {
     BroadcastBinary<T, T, T>(ctx.input(0), ctx.input(1), ctx.output(0), [left](T x, T y) -> T {
-      if (static_cast<std::make_unsigned_t<T>>(y) >= sizeof(T) * 8) return 0;  // all bits are shifted out
-      return static_cast<T>(left ? static_cast<uint64_t>(x) << y : static_cast<uint64_t>(x) >> y);
+      if (static_cast<std::make_unsigned_t<T>>(y) >= sizeof(T) * 8) return !left && x < 0 ? T(-1) : T(0);  // all bits are shifted out
+      if (left) return static_cast<T>(static_cast<uint64_t>(x) << y);
+      return static_cast<T>(x >> y);  // of a signed type: its sign comes in
     });
     return absl::OkStatus();
   });
