@@ -109,6 +109,11 @@ absl::Status FlattenToLastAxis13(Draft& node, Lift& lift) {
   return absl::OkStatus();
 }
 
+absl::Status GemmBroadcast7(Draft& node, Lift&) {
+  node.attrs.erase("broadcast");
+  return absl::OkStatus();
+}
+
 // ---- Windows ----
 
 // Given an output_shape, opset 1 put the smaller half of the padding first unless auto_pad was SAME_UPPER; from 11 on SAME_UPPER does so alone.

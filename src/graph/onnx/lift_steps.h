@@ -52,6 +52,7 @@ absl::Status BatchNormOutputs14(Draft& node, Lift& lift);
 absl::Status ConvTransposePads11(Draft& node, Lift& lift);  // output_shape: the other side gets the odd pad
 absl::Status DftAxis20(Draft& node, Lift& lift);
 absl::Status FlattenToLastAxis13(Draft& node, Lift& lift);  // Softmax and its like over all axes from `axis` on
+absl::Status GemmBroadcast7(Draft& node, Lift& lift);       // broadcast goes: C's shape says it
 absl::Status GridSampleModes20(Draft& node, Lift& lift);
 absl::Status GroupNormChannels21(Draft& node, Lift& lift);  // scale and bias of groups become those of channels
 absl::Status IntegralP2(Draft& node, Lift& lift);           // p was a float

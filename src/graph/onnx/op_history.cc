@@ -79,7 +79,7 @@ constexpr OpHistory kHistories[] = {
     {"", "GatherElements", {{11}, {13}}},
     {"", "GatherND", {{11}, {12}, {13}}},
     {"", "Gelu", {{20}}},
-    {"", "Gemm", {{1}, {6}, {7}, {9}, {11}, {13}}},
+    {"", "Gemm", {{1}, {6}, {7, &GemmBroadcast7}, {9}, {11}, {13}}},
     {"", "GivenTensorFill", {{1}, {10, &GivenTensorFill10, true}}},
     {"", "GlobalAveragePool", {{1}, {22}}},
     {"", "GlobalLpPool", {{1}, {2, &IntegralP2}, {22}}},
