@@ -3,6 +3,7 @@
 #define WEFT_GRAPH_OPS_NORMALIZATION_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "graph/attributes.h"
 
@@ -48,6 +49,17 @@ struct LrnAttrs {
 };
 WEFT_ATTRS(LrnAttrs, Field<&LrnAttrs::alpha>("alpha"), Field<&LrnAttrs::beta>("beta"), Field<&LrnAttrs::bias>("bias"),
            RequiredField<&LrnAttrs::size>("size"));
+
+struct LpNormalizationAttrs {
+  int64_t axis = -1;
+  int64_t p = 2;
+};
+WEFT_ATTRS(LpNormalizationAttrs, Field<&LpNormalizationAttrs::axis>("axis"), Field<&LpNormalizationAttrs::p>("p"));
+
+struct MeanVarianceNormalizationAttrs {
+  std::vector<int64_t> axes = {0, 2, 3};
+};
+WEFT_ATTRS(MeanVarianceNormalizationAttrs, Field<&MeanVarianceNormalizationAttrs::axes>("axes"));
 
 }  // namespace weft
 
