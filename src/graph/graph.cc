@@ -198,6 +198,7 @@ bool Graph::ReplaceUses(ValueId from, ValueId to) {
     names_->taken[value(from).name] = from;
     names_->taken[value(to).name] = to;
   }
+  if (value(to).type == Type::Unknown()) mutable_value(to).type = value(from).type;  // made in place of it, not yet inferred
   std::vector<Use> uses;
   uses.swap(mutable_value(from).uses);
   for (const Use& use : uses) {

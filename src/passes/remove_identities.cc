@@ -18,7 +18,7 @@ bool AllEqual(const Tensor* tensor, int64_t wanted) {
 // Both types are known to be one tensor type for every binding of their symbols.
 bool SameTensorType(const Type& a, const Type& b) { return a.is_tensor() && a.shape.has_rank() && a == b; }
 
-bool GivesBackOperand(const Graph& graph, const GraphNode& node) {
+bool GivesBackOperand(const Graph& graph, const GraphNode& node, const KnownElements& known) {
   const Op* op = node.op;
   if (op == &ops::Identity) return true;
   if (node.inputs.size() == 1 && (op == &ops::Concat || op == &ops::Sum || op == &ops::Max || op == &ops::Min || op == &ops::Mean)) return true;
@@ -33,7 +33,9 @@ bool GivesBackOperand(const Graph& graph, const GraphNode& node) {
     return std::is_sorted(perm.begin(), perm.end());
   }
   if (!SameTensorType(in, out)) return false;
-  if (op == &ops::Reshape || op == &ops::Flatten || op == &ops::Squeeze || op == &ops::Unsqueeze || op == &ops::Expand) return true;
+  if (op == &ops::Reshape || op == &ops::Flatten || op == &ops::Squeeze || op == &ops::Unsqueeze) return true;
+  // Of sizes that nobody has seen inference takes for granted that they fit; the run has to look.
+  if (op == &ops::Expand) return known[static_cast<int>(node.inputs[1])].has_value();
   // The same size can also come of a reversal, or of as many elements cut as added.
   if (op == &ops::Slice) return node.inputs.size() < 5 || node.inputs[4] == ValueId::kNone || AllEqual(graph.Constant(node.inputs[4]), 1);
   if (op == &ops::Pad) return AllEqual(graph.Constant(node.inputs[1]), 0);
@@ -46,7 +48,7 @@ absl::Status RemoveIdentities(Graph& graph, PassContext& ctx) {
   for (NodeId id : graph.Order()) {
     const GraphNode& node = graph.node(id);
     if (node.outputs.size() != 1 || node.outputs[0] == ValueId::kNone || node.inputs.empty() || node.inputs[0] == ValueId::kNone) continue;
-    if (!GivesBackOperand(graph, node)) continue;
+    if (!GivesBackOperand(graph, node, ctx.known)) continue;
     if (!ctx.Allow()) return absl::OkStatus();
     if (graph.ReplaceUses(node.outputs[0], node.inputs[0])) {
       graph.RemoveNode(id);

@@ -201,7 +201,7 @@ constexpr std::string_view kBody[] = {"body"};
 
 constinit const Op ops::If = {.name = "If", .since_version = 25, .inputs = 1, .outputs = Arity(1, Arity::kVariadic), .regions = kIfRegions, .infer = &InferIf};
 constinit const Op ops::Loop = {.name = "Loop", .since_version = 25, .inputs = Arity(2, Arity::kVariadic), .outputs = Arity(1, Arity::kVariadic),
-                                .regions = kBody, .infer = &InferLoop};
+                                .optional_inputs = 0b11, .regions = kBody, .infer = &InferLoop};
 constinit const Op ops::Scan = {.name = "Scan", .since_version = 25, .inputs = Arity(1, Arity::kVariadic), .outputs = Arity(1, Arity::kVariadic),
                                 .attrs = &kAttrSchema<ScanAttrs>, .regions = kBody, .infer = &InferScan};
 constinit const Op ops::SequenceMap = {.name = "SequenceMap", .since_version = 17, .inputs = Arity(1, Arity::kVariadic),

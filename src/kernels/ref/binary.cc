@@ -266,25 +266,34 @@ absl::Status RunMean(RunContext& ctx) {
 }
 
 // min(max(x, lo), hi): NaN passes, and where lo > hi everything is hi.
+// The largest finite number of T.
+template <class T>
+Compute<T> Largest() {
+  T largest;
+  if constexpr (std::is_same_v<T, Float16>) largest.bits = 0x7bff;
+  else if constexpr (std::is_same_v<T, BFloat16>) largest.bits = 0x7f7f;
+  else largest = std::numeric_limits<T>::max();
+  return static_cast<Compute<T>>(largest);
+}
+template <class T>
+Compute<T> Lowest() {
+  if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::lowest();
+  else return -Largest<T>();
+}
+
 absl::Status RunClip(RunContext& ctx) {
   return DispatchNumeric(ctx.input(0).dtype(), [&]<class T>() -> absl::Status {
     using C = Compute<T>;
-    const bool has_lo = ctx.HasInput(1), has_hi = ctx.HasInput(2);
     for (int i = 1; i < 3; ++i) {
       if (ctx.HasInput(i) && ctx.input(i).size() != 1) return Invalid("input ", i, " has ", ctx.input(i).size(), " elements, expected 1");
     }
-    const C lo = has_lo ? static_cast<C>(*ctx.input(1).data<T>()) : std::numeric_limits<C>::lowest();
-    const C hi = has_hi ? static_cast<C>(*ctx.input(2).data<T>()) : std::numeric_limits<C>::max();
-    if (has_lo && has_hi) {
-      MapElements<T, T>(ctx.input(0), ctx.output(0), 1, [=](T x) {
-        const C v = static_cast<C>(x), raised = v < lo ? lo : v;
-        return T(hi < raised ? hi : raised);
-      });
-    } else if (has_lo) {
-      MapElements<T, T>(ctx.input(0), ctx.output(0), 1, [=](T x) { return T(static_cast<C>(x) < lo ? lo : static_cast<C>(x)); });
-    } else {
-      MapElements<T, T>(ctx.input(0), ctx.output(0), 1, [=](T x) { return T(has_hi && hi < static_cast<C>(x) ? hi : static_cast<C>(x)); });
-    }
+    // The specification's defaults are finite: infinities are clipped too.
+    const C lo = ctx.HasInput(1) ? static_cast<C>(*ctx.input(1).data<T>()) : Lowest<T>();
+    const C hi = ctx.HasInput(2) ? static_cast<C>(*ctx.input(2).data<T>()) : Largest<T>();
+    MapElements<T, T>(ctx.input(0), ctx.output(0), 1, [=](T x) {
+      const C v = static_cast<C>(x), raised = v < lo ? lo : v;
+      return T(hi < raised ? hi : raised);
+    });
     return absl::OkStatus();
   });
 }

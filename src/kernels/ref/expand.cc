@@ -1,4 +1,5 @@
 // Expand, Tile: a source read again and again, with stride 0.
+#include "absl/strings/str_join.h"
 #include "kernels/kernel.h"
 #include "kernels/ref/indices.h"
 #include "kernels/ref/strided.h"
@@ -9,6 +10,14 @@ namespace {
 absl::Status RunExpand(RunContext& ctx) {
   const Tensor& in = ctx.input(0);
   Tensor& out = ctx.output(0);
+  // Where inference did not see the wanted sizes it took the input's for granted.
+  const std::vector<int64_t> wanted = ReadInts(ctx.input(1));
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const int64_t size = out.dim(out.rank() - static_cast<int>(wanted.size() - i));
+    if (wanted[i] != 1 && wanted[i] != size) {
+      return Invalid("input of shape [", absl::StrJoin(in.dims(), ","), "] does not broadcast to [", absl::StrJoin(wanted, ","), "]");
+    }
+  }
   const Dims strides = StridesOf(in.dims());
   StridedCopy copy{.dims = out.dims(), .from_strides = Dims(out.rank(), 0), .to_strides = StridesOf(out.dims())};
   const int added = out.rank() - in.rank();
