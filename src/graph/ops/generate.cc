@@ -7,6 +7,7 @@
 #include "base/float_types.h"
 #include "graph/infer.h"
 #include "graph/op.h"
+#include "graph/ops/dtype_attr.h"
 #include "graph/ops/dtype_sets.h"
 
 namespace weft {
@@ -24,17 +25,6 @@ absl::Status CheckScalar(const InferContext& ctx, int i, std::string_view operan
 const Dim* KnownScalar(const InferContext& ctx, int i) {
   const auto* elements = ctx.elements(i);
   return elements != nullptr && elements->size() == 1 ? elements->data() : nullptr;
-}
-
-// An attribute that names an element type out of `allowed`.
-absl::StatusOr<DType> DTypeAttr(std::string_view name, int64_t number, absl::Span<const DType> allowed) {
-  for (DType dtype : allowed) {
-    if (static_cast<int64_t>(dtype) == number) return dtype;
-  }
-  const bool known = number > 0 && number < kNumDTypes;
-  return Invalid("attribute '", name, "' is ", number, known ? " (" : "",
-                 known ? DTypeName(static_cast<DType>(number)) : std::string_view(), known ? ")" : "",
-                 ", expected the number of a numeric element type");
 }
 
 // ---- Range ----
