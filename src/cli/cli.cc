@@ -1,13 +1,52 @@
 #include "cli/cli.h"
 
 #include <algorithm>
+#include <functional>
 #include <iostream>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/status_macros.h"
+#include "passes/pipeline.h"
 
 namespace weft::cli {
+namespace {
+
+// "1x3x224x224" or "1,3,224,224", sizes of at least 0.
+bool ParseDims(const std::string& text, Dims& dims) {
+  for (absl::string_view part : absl::StrSplit(text, absl::ByAnyChar("x,"))) {
+    int64_t size = 0;
+    if (!absl::SimpleAtoi(part, &size) || size < 0) return false;
+    dims.push_back(size);
+  }
+  return true;
+}
+
+// An option of values NAME=REST, split at the first '='; `take` refuses a REST of another form than `form`, and a NAME that it has.
+void AddAssignments(CLI::App& app, const std::string& option, const std::string& form, const std::string& help,
+                    std::function<bool(const std::string& name, const std::string& rest)> take) {
+  const CLI::callback_t parse = [=](const CLI::results_t& texts) {
+    for (const std::string& text : texts) {
+      const size_t equals = text.find('=');
+      if (equals == std::string::npos || equals == 0 || !take(text.substr(0, equals), text.substr(equals + 1))) {
+        throw CLI::ValidationError(option, "is '" + text + "', expected NAME=" + form + ", each NAME once");
+      }
+    }
+    return true;
+  };
+  app.add_option(option, parse, help)->type_name("NAME=" + form)->take_all()->allow_extra_args(false);
+}
+
+std::string UnknownPass(const std::string& name) {
+  if (FindPass(name) != nullptr) return "";
+  std::vector<std::string> names;
+  for (const Pass& pass : Passes()) names.emplace_back(pass.name);
+  return absl::StrCat("no pass is named '", name, "', expected one of ", absl::StrJoin(names, ", "));
+}
+
+}  // namespace
 
 ExitCode ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {
@@ -64,7 +103,9 @@ void AddCommonOptions(CLI::App& app, CommonOptions& options) {
       ->check(CLI::IsMember({"fast", "strict"}))
       ->capture_default_str();
   app.add_option("--opt-level", options.opt_level, "0: no passes; 3: all")->check(CLI::Range(0, 3))->capture_default_str();
-  app.add_option("--disable-pass", options.disabled_passes, "leaves one pass out; may be repeated")->allow_extra_args(false);
+  app.add_option("--disable-pass", options.disabled_passes, "leaves one pass out; may be repeated")
+      ->check(CLI::Validator(&UnknownPass, ""))
+      ->allow_extra_args(false);
   app.add_option("--memory-limit", options.memory_limit_bytes, "bytes a plan's arena may take (exit 5 beyond); 0: no limit")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--time-limit", options.time_limit_s, "seconds a run may take (exit 6 beyond); 0: no limit")
@@ -78,15 +119,32 @@ void AddCommonOptions(CLI::App& app, CommonOptions& options) {
       ->capture_default_str();
 }
 
+void AddShapeOptions(CLI::App& app, CommonOptions& options) {
+  AddAssignments(app, "--shape", "1x3x224x224", "the dims of an input; may be repeated",
+                 [&options](const std::string& name, const std::string& text) {
+                   Dims dims;
+                   const bool ok = text.empty() || ParseDims(text, dims);
+                   return ok && options.shapes.emplace(name, std::move(dims)).second;
+                 });
+  AddAssignments(app, "--dim", "4", "the size of a symbolic dim, e.g. batch=4; may be repeated",
+                 [&options](const std::string& name, const std::string& text) {
+                   Dims size;
+                   return ParseDims(text, size) && size.size() == 1 && options.dims.emplace(name, Dim(size[0])).second;
+                 });
+}
+
 void AddInputOptions(CLI::App& app, CommonOptions& options) {
-  app.add_option("--input", options.inputs,
-                 "NAME=FILE (.npy, .npz, .pb, or raw .bin): the input NAME; may be repeated. Inputs without a file are random")
-      ->allow_extra_args(false);
-  app.add_option("--shape", options.shapes, "NAME=1x3x224x224: the dims of a random or raw input; may be repeated")
-      ->allow_extra_args(false);
-  app.add_option("--dim", options.dims, "NAME=4: the size of a symbolic dim, e.g. batch=4; may be repeated")->allow_extra_args(false);
-  app.add_option("--input-range", options.ranges, "NAME=lo:hi: random integers from lo to hi - 1, floats uniform; may be repeated")
-      ->allow_extra_args(false);
+  AddShapeOptions(app, options);
+  AddAssignments(app, "--input", "FILE", "the input NAME from a .npy, .npz, .pb or raw .bin file; may be repeated. Inputs without a file are random",
+                 [&options](const std::string& name, const std::string& file) { return options.input_files.emplace(name, file).second; });
+  AddAssignments(app, "--input-range", "lo:hi", "random integers from lo to hi - 1, floats uniform; may be repeated",
+                 [&options](const std::string& name, const std::string& text) {
+                   const std::vector<std::string> ends = absl::StrSplit(text, ':');
+                   NumberRange range;
+                   const bool ok = ends.size() == 2 && absl::SimpleAtod(ends[0], &range.lo) && absl::SimpleAtod(ends[1], &range.hi) &&
+                                   range.lo < range.hi;
+                   return ok && options.ranges.emplace(name, range).second;
+                 });
   app.add_option("--seed", options.seed, "of the random inputs")->capture_default_str();
 }
 
@@ -101,12 +159,6 @@ int Fail(const absl::Status& status) {
 
 void Warn(const CommonOptions& options, std::string_view message) {
   if (!options.quiet && options.log_level != "error") std::cerr << "infer-cli: warning: " << message << "\n";
-}
-
-absl::StatusOr<std::pair<std::string, std::string>> SplitAssignment(std::string_view text, std::string_view what) {
-  const size_t equals = text.find('=');
-  if (equals == std::string_view::npos || equals == 0) return Invalid(what, " is '", text, "', expected NAME=VALUE");
-  return std::pair(std::string(text.substr(0, equals)), std::string(text.substr(equals + 1)));
 }
 
 }  // namespace weft::cli

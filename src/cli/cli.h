@@ -3,6 +3,7 @@
 #define WEFT_CLI_CLI_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,11 @@ enum ExitCode : int {
 };
 ExitCode ExitCodeOf(const absl::Status& status);
 
+// Of random numbers: lo <= x < hi.
+struct NumberRange {
+  double lo = 0, hi = 0;
+};
+
 // Options that every subcommand that loads a model takes.
 struct CommonOptions {
   std::string device = "cpu";
@@ -47,7 +53,10 @@ struct CommonOptions {
   bool json = false;
   bool quiet = false;
   std::string log_level = "warning";
-  std::vector<std::string> shapes, dims, ranges, inputs;  // NAME=1x3x224x224, NAME=4, NAME=lo:hi, NAME=FILE
+  std::map<std::string, Dims> shapes;              // of inputs by name
+  absl::flat_hash_map<std::string, Dim> dims;      // sizes of symbols
+  std::map<std::string, NumberRange> ranges;       // of random inputs
+  std::map<std::string, std::string> input_files;  // by the input's name
   uint64_t seed = 0;
 
   absl::StatusOr<SessionOptions> ToSessionOptions() const;
@@ -55,16 +64,15 @@ struct CommonOptions {
   std::optional<std::chrono::steady_clock::time_point> Deadline() const;
 };
 void AddCommonOptions(CLI::App& app, CommonOptions& options);
-// --input, --shape, --dim, --input-range, --seed.
+// --shape, --dim.
+void AddShapeOptions(CLI::App& app, CommonOptions& options);
+// These, --input, --input-range and --seed.
 void AddInputOptions(CLI::App& app, CommonOptions& options);
 
 // "infer-cli: error: ..." on stderr, one line; gives the exit code.
 int Fail(const absl::Status& status);
 // "infer-cli: warning: ..." on stderr unless quiet.
 void Warn(const CommonOptions& options, std::string_view message);
-
-// Splits "NAME=REST" at the first '='.
-absl::StatusOr<std::pair<std::string, std::string>> SplitAssignment(std::string_view text, std::string_view what);
 
 // The model's inputs: from --input files where given, else seeded random. Dims nobody binds are 1, with a warning.
 absl::StatusOr<ValueMap> MakeInputs(const Session& session, const CommonOptions& options);

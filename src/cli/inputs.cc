@@ -15,17 +15,6 @@
 namespace weft::cli {
 namespace {
 
-struct Range {
-  double lo = 0, hi = 0;
-};
-
-struct Bindings {
-  std::map<std::string, Dims> shapes;
-  absl::flat_hash_map<std::string, Dim> dims;
-  std::map<std::string, Range> ranges;
-  std::map<std::string, std::string> files;
-};
-
 const ValueInfo* FindInput(const Session& session, const std::string& name) {
   for (const ValueInfo& info : session.inputs()) {
     if (info.name == name) return &info;
@@ -39,48 +28,8 @@ absl::Status CheckInputName(const Session& session, const std::string& name, std
                  absl::StrJoin(session.inputs(), ", ", [](std::string* out, const ValueInfo& info) { out->append(info.name); }));
 }
 
-absl::StatusOr<Bindings> ParseBindings(const Session& session, const CommonOptions& options) {
-  Bindings bindings;
-  for (const std::string& text : options.shapes) {
-    WEFT_ASSIGN_OR_RETURN(auto pair, SplitAssignment(text, "--shape"));
-    WEFT_RETURN_IF_ERROR(CheckInputName(session, pair.first, "--shape"));
-    Dims dims;
-    if (!pair.second.empty()) {
-      for (absl::string_view part : absl::StrSplit(pair.second, absl::ByAnyChar("x,"))) {
-        int64_t d = 0;
-        if (!absl::SimpleAtoi(part, &d) || d < 0) return Invalid("--shape is '", text, "', expected NAME=1x3x224x224");
-        dims.push_back(d);
-      }
-    }
-    bindings.shapes[pair.first] = std::move(dims);
-  }
-  for (const std::string& text : options.dims) {
-    WEFT_ASSIGN_OR_RETURN(auto pair, SplitAssignment(text, "--dim"));
-    int64_t d = 0;
-    if (!absl::SimpleAtoi(pair.second, &d) || d < 0) return Invalid("--dim is '", text, "', expected NAME=SIZE, SIZE >= 0");
-    bindings.dims[pair.first] = Dim(d);
-  }
-  for (const std::string& text : options.ranges) {
-    WEFT_ASSIGN_OR_RETURN(auto pair, SplitAssignment(text, "--input-range"));
-    WEFT_RETURN_IF_ERROR(CheckInputName(session, pair.first, "--input-range"));
-    const std::vector<std::string> ends = absl::StrSplit(pair.second, ':');
-    Range range;
-    if (ends.size() != 2 || !absl::SimpleAtod(ends[0], &range.lo) || !absl::SimpleAtod(ends[1], &range.hi) ||
-        !(range.lo < range.hi)) {
-      return Invalid("--input-range is '", text, "', expected NAME=lo:hi with lo < hi");
-    }
-    bindings.ranges[pair.first] = range;
-  }
-  for (const std::string& text : options.inputs) {
-    WEFT_ASSIGN_OR_RETURN(auto pair, SplitAssignment(text, "--input"));
-    WEFT_RETURN_IF_ERROR(CheckInputName(session, pair.first, "--input"));
-    if (!bindings.files.emplace(pair).second) return Invalid("--input names '", pair.first, "' twice");
-  }
-  return bindings;
-}
-
-absl::StatusOr<Dims> ConcreteDims(const ValueInfo& info, const Bindings& bindings, const CommonOptions& options) {
-  if (auto it = bindings.shapes.find(info.name); it != bindings.shapes.end()) return it->second;
+absl::StatusOr<Dims> ConcreteDims(const ValueInfo& info, const CommonOptions& options) {
+  if (auto it = options.shapes.find(info.name); it != options.shapes.end()) return it->second;
   if (!info.has_rank) {
     Warn(options, absl::StrCat("input '", info.name, "' has no shape: taken as a scalar; set it with --shape ", info.name, "=..."));
     return Dims();
@@ -88,7 +37,7 @@ absl::StatusOr<Dims> ConcreteDims(const ValueInfo& info, const Bindings& binding
   Dims dims;
   for (const std::string& text : info.dims) {
     WEFT_ASSIGN_OR_RETURN(Dim dim, Dim::Parse(text));
-    dim = dim.Substitute(bindings.dims);
+    dim = dim.Substitute(options.dims);
     if (!dim.is_constant()) {
       Warn(options, absl::StrCat("dim '", text, "' of input '", info.name, "' is taken as 1; set it with --dim ", text,
                                  "=N or --shape ", info.name, "=..."));
@@ -99,7 +48,7 @@ absl::StatusOr<Dims> ConcreteDims(const ValueInfo& info, const Bindings& binding
   return dims;
 }
 
-absl::StatusOr<Value> RandomValue(const ValueInfo& info, const Dims& dims, const Range* range, uint64_t seed) {
+absl::StatusOr<Value> RandomValue(const ValueInfo& info, const Dims& dims, const NumberRange* range, uint64_t seed) {
   if (info.kind != ValueKind::kTensor) {
     return Unsupported("input '", info.name, "' is a ", info.type, ": no random value of that type, give it with --input ",
                        info.name, "=FILE.pb");
@@ -144,25 +93,27 @@ absl::StatusOr<Value> RandomValue(const ValueInfo& info, const Dims& dims, const
 }  // namespace
 
 absl::StatusOr<ValueMap> MakeInputs(const Session& session, const CommonOptions& options) {
-  WEFT_ASSIGN_OR_RETURN(const Bindings bindings, ParseBindings(session, options));
+  for (const auto& [name, dims] : options.shapes) WEFT_RETURN_IF_ERROR(CheckInputName(session, name, "--shape"));
+  for (const auto& [name, range] : options.ranges) WEFT_RETURN_IF_ERROR(CheckInputName(session, name, "--input-range"));
+  for (const auto& [name, file] : options.input_files) WEFT_RETURN_IF_ERROR(CheckInputName(session, name, "--input"));
   ValueMap values;
   uint64_t index = 0;
   for (const ValueInfo& info : session.inputs()) {
     const uint64_t seed = options.seed * 1000003 + index++;
-    auto file = bindings.files.find(info.name);
-    if (file == bindings.files.end() && info.has_default) continue;
-    const std::string extension = file == bindings.files.end() ? "" : file->second.substr(std::min(file->second.rfind('.'), file->second.size()));
+    auto file = options.input_files.find(info.name);
+    if (file == options.input_files.end() && info.has_default) continue;
+    const std::string extension = file == options.input_files.end() ? "" : file->second.substr(std::min(file->second.rfind('.'), file->second.size()));
     Dims dims;
-    if (info.kind == ValueKind::kTensor && (file == bindings.files.end() || extension == ".bin")) {
-      WEFT_ASSIGN_OR_RETURN(dims, ConcreteDims(info, bindings, options));
+    if (info.kind == ValueKind::kTensor && (file == options.input_files.end() || extension == ".bin")) {
+      WEFT_ASSIGN_OR_RETURN(dims, ConcreteDims(info, options));
     }
-    if (file != bindings.files.end()) {
+    if (file != options.input_files.end()) {
       WEFT_ASSIGN_OR_RETURN(values[info.name], ReadValueFile(file->second, info, dims));
       continue;
     }
-    auto range = bindings.ranges.find(info.name);
+    auto range = options.ranges.find(info.name);
     WEFT_ASSIGN_OR_RETURN(values[info.name],
-                          RandomValue(info, dims, range == bindings.ranges.end() ? nullptr : &range->second, seed));
+                          RandomValue(info, dims, range == options.ranges.end() ? nullptr : &range->second, seed));
   }
   return values;
 }

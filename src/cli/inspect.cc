@@ -58,30 +58,18 @@ void Count(const Graph& graph, absl::flat_hash_set<const void*>& seen, Summary& 
 
 // Sets input dims as --shape and --dim say.
 absl::Status BindInputs(Graph& graph, const CommonOptions& options) {
-  absl::flat_hash_map<std::string, Dim> dims;
-  for (const std::string& text : options.dims) {
-    WEFT_ASSIGN_OR_RETURN(auto pair, SplitAssignment(text, "--dim"));
-    int64_t size = 0;
-    if (!absl::SimpleAtoi(pair.second, &size) || size < 0) return Invalid("--dim is '", text, "', expected NAME=SIZE");
-    dims[pair.first] = Dim(size);
-  }
-  std::map<std::string, Shape> shapes;
-  for (const std::string& text : options.shapes) {
-    WEFT_ASSIGN_OR_RETURN(auto pair, SplitAssignment(text, "--shape"));
-    std::vector<Dim> shape;
-    for (absl::string_view part : absl::StrSplit(pair.second, absl::ByAnyChar("x,"), absl::SkipEmpty())) {
-      int64_t size = 0;
-      if (!absl::SimpleAtoi(part, &size) || size < 0) return Invalid("--shape is '", text, "', expected NAME=1x3x224x224");
-      shape.push_back(Dim(size));
-    }
-    shapes[pair.first] = Shape(std::move(shape));
+  for (const auto& [name, dims] : options.shapes) {
+    const auto has_name = [&, &name = name](ValueId id) { return graph.value(id).name == name; };
+    if (std::none_of(graph.inputs().begin(), graph.inputs().end(), has_name)) return Invalid("--shape: the model has no input '", name, "'");
   }
   for (ValueId id : graph.inputs()) {
     Type type = graph.value(id).type;
     if (!type.is_tensor()) continue;
-    if (auto it = shapes.find(graph.value(id).name); it != shapes.end()) type.shape = it->second;
+    if (auto it = options.shapes.find(graph.value(id).name); it != options.shapes.end()) {
+      type.shape = Shape(std::vector<Dim>(it->second.begin(), it->second.end()));
+    }
     if (type.shape.has_rank()) {
-      for (Dim& d : type.shape.dims()) d = d.Substitute(dims);
+      for (Dim& d : type.shape.dims()) d = d.Substitute(options.dims);
     }
     graph.SetType(id, std::move(type));
   }
@@ -164,8 +152,7 @@ void AddInspect(CLI::App& app, int& exit_code) {
   CLI::App* sub = app.add_subcommand("inspect", "show a model's inputs, outputs, opsets, operators, parameters and FLOPs");
   sub->add_option("MODEL", command->model, "an ONNX file")->required();
   sub->add_flag("--text", command->text, "print the graph as ONNX text");
-  sub->add_option("--shape", command->common.shapes, "NAME=1x3x224x224: the dims of an input; may be repeated")->allow_extra_args(false);
-  sub->add_option("--dim", command->common.dims, "NAME=4: the size of a symbolic dim; may be repeated")->allow_extra_args(false);
+  AddShapeOptions(*sub, command->common);
   AddCommonOptions(*sub, command->common);
   sub->callback([command, &exit_code] {
     const absl::Status status = Inspect(*command);
