@@ -4,7 +4,8 @@
     python3 onnx_backend.py --dest DIR
 
 DIR/node, DIR/simple: generated from the package's own case definitions; DIR/pytorch-*: copied from it. Each case gets a tolerance.json
-with the rtol and atol its definition states; the cases of random operators say by which property they are checked.
+with the rtol and atol its definition states, or with those of ATOL; the cases of random operators say by which property they are
+checked.
 """
 import argparse
 import json
@@ -25,6 +26,9 @@ COPIED = ("simple", "pytorch-converted", "pytorch-operator")
 PROPERTY = {"test_bernoulli": "bernoulli", "test_bernoulli_double": "bernoulli", "test_bernoulli_seed": "bernoulli",
             "test_bernoulli_expanded": "bernoulli", "test_bernoulli_double_expanded": "bernoulli",
             "test_bernoulli_seed_expanded": "bernoulli"}
+
+# NumPy transforms float32 signals in float32, so where the exact result is 0 these cases expect what its rounding left.
+ATOL = {"test_dft_inverse": 1e-6, "test_dft_inverse_opset19": 1e-6}
 
 
 def serialize(value, info):
@@ -61,14 +65,14 @@ def write_case(case, dest):
         for side, values, infos in (("input", inputs, case.model.graph.input), ("output", outputs, case.model.graph.output)):
             for j, value in enumerate(values):
                 (data / f"{side}_{j}.pb").write_bytes(serialize(value, infos[j]))
-    write_tolerance(folder, case.rtol, case.atol)
+    write_tolerance(folder, case.rtol, ATOL.get(case.name, case.atol))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dest", type=Path, required=True)
     args = parser.parse_args()
-    done = args.dest / f".complete-{onnx.__version__}"
+    done = args.dest / f".complete-{onnx.__version__}-2"  # 2: of this script's output
     if done.exists():
         print(f"{args.dest}: complete")
         return
