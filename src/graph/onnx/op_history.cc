@@ -7,7 +7,8 @@ namespace {
 using namespace lift_steps;  // NOLINT: the table alone
 
 // Versions without a step changed element types or wording, or added operands and attributes whose absence means what it meant before. The
-// experimental ops of opset 1 that ONNX dropped stand here too, in the versions that files have.
+// experimental ops of opset 1 that ONNX dropped stand here too, in the versions that files have, and the op
+// that ONNX Runtime keeps in ONNX's domain.
 constexpr OpHistory kHistories[] = {
     // clang-format off
     {"", "Abs", {{1}, {6, &DropConsumedInputs}, {13}}},
@@ -188,6 +189,7 @@ constexpr OpHistory kHistories[] = {
     {"", "Shrink", {{9}}},
     {"", "Sigmoid", {{1}, {6, &DropConsumedInputs}, {13}}},
     {"", "Sign", {{9}, {13}}},
+    {"", "SimplifiedLayerNormalization", {{1}}},
     {"", "Sin", {{7}, {22}}},
     {"", "Sinh", {{9}, {22}}},
     {"", "Size", {{1}, {13}, {19}, {21}, {23}, {24}, {25}}},

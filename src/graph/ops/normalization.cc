@@ -77,30 +77,13 @@ absl::Status InferGroupNormalization(InferContext& ctx) {
   return absl::OkStatus();
 }
 
-// Input i broadcasts to X without widening it.
-absl::Status CheckBroadcastsToX(const InferContext& ctx, int i, std::string_view operand) {
-  if (!ctx.HasInput(i) || !ctx.shape(i).has_rank() || !ctx.shape(0).has_rank()) return absl::OkStatus();
-  const Shape &x = ctx.shape(0), &s = ctx.shape(i);
-  bool fits = s.rank() <= x.rank();
-  for (int axis = 1; fits && axis <= s.rank(); ++axis) {
-    const Dim &from = s[s.rank() - axis], &to = x[x.rank() - axis];
-    fits = !from.is_constant() || from == Dim(1) || !to.is_constant() || from == to;
-  }
-  if (fits) return absl::OkStatus();
-  return Invalid("input ", i, " (", operand, ") has shape ", s.ToString(), ", expected one that broadcasts to that of X, ", x.ToString());
-}
-
 absl::Status InferLayerNormalization(InferContext& ctx) {
   const auto& attrs = ctx.attrs<LayerNormalizationAttrs>();
   WEFT_RETURN_IF_ERROR(CheckStash(attrs.stash_type));
   WEFT_RETURN_IF_ERROR(ctx.CheckDType(0, "X", kFloatTypes));
   WEFT_RETURN_IF_ERROR(ctx.CheckSameDType(0, 1));
   WEFT_RETURN_IF_ERROR(ctx.CheckSameDType(0, 2));
-  Shape statistics = ctx.shape(0);
-  if (statistics.has_rank()) {
-    WEFT_ASSIGN_OR_RETURN(const int axis, InferContext::NormalizeAxis(attrs.axis, statistics.rank()));
-    for (int i = axis; i < statistics.rank(); ++i) statistics[i] = 1;
-  }
+  WEFT_ASSIGN_OR_RETURN(Shape statistics, StatisticsShape(ctx.shape(0), attrs.axis));
   WEFT_RETURN_IF_ERROR(CheckBroadcastsToX(ctx, 1, "Scale"));
   WEFT_RETURN_IF_ERROR(CheckBroadcastsToX(ctx, 2, "B"));
   ctx.SetOutput(0, ctx.input(0));
@@ -114,9 +97,10 @@ absl::Status InferRMSNormalization(InferContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckStash(attrs.stash_type));
   WEFT_RETURN_IF_ERROR(ctx.CheckDType(0, "X", kFloatTypes));
   WEFT_RETURN_IF_ERROR(ctx.CheckDType(1, "scale", kFloatTypes));
-  if (ctx.shape(0).has_rank()) WEFT_RETURN_IF_ERROR(InferContext::NormalizeAxis(attrs.axis, ctx.shape(0).rank()).status());
+  WEFT_ASSIGN_OR_RETURN(Shape statistics, StatisticsShape(ctx.shape(0), attrs.axis));
   WEFT_RETURN_IF_ERROR(CheckBroadcastsToX(ctx, 1, "scale"));
   ctx.SetOutput(0, ctx.dtype(1) != DType::kUndefined ? ctx.dtype(1) : ctx.dtype(0), ctx.shape(0));
+  ctx.SetOutput(1, static_cast<DType>(attrs.stash_type), std::move(statistics));  // SimplifiedLayerNormalization alone has it
   return absl::OkStatus();
 }
 
@@ -139,6 +123,25 @@ Cost PerElement(const NodeView& node) {
 
 }  // namespace
 
+absl::Status CheckBroadcastsToX(const InferContext& ctx, int i, std::string_view operand) {
+  if (!ctx.HasInput(i) || !ctx.shape(i).has_rank() || !ctx.shape(0).has_rank()) return absl::OkStatus();
+  const Shape &x = ctx.shape(0), &s = ctx.shape(i);
+  bool fits = s.rank() <= x.rank();
+  for (int axis = 1; fits && axis <= s.rank(); ++axis) {
+    const Dim &from = s[s.rank() - axis], &to = x[x.rank() - axis];
+    fits = !from.is_constant() || from == Dim(1) || !to.is_constant() || from == to;
+  }
+  if (fits) return absl::OkStatus();
+  return Invalid("input ", i, " (", operand, ") has shape ", s.ToString(), ", expected one that broadcasts to that of X, ", x.ToString());
+}
+
+absl::StatusOr<Shape> StatisticsShape(Shape x, int64_t axis) {
+  if (!x.has_rank()) return x;
+  WEFT_ASSIGN_OR_RETURN(const int first, InferContext::NormalizeAxis(axis, x.rank()));
+  for (int i = first; i < x.rank(); ++i) x[i] = 1;
+  return x;
+}
+
 constinit const Op ops::BatchNormalization = {.name = "BatchNormalization", .since_version = 15, .inputs = 5, .outputs = {1, 3},
                                               .attrs = &kAttrSchema<BatchNormalizationAttrs>, .in_place = 0b1,
                                               .infer = &InferBatchNormalization, .cost = &PerElement<3>};
@@ -154,6 +157,10 @@ constinit const Op ops::LayerNormalization = {.name = "LayerNormalization", .sin
 constinit const Op ops::RMSNormalization = {.name = "RMSNormalization", .since_version = 23, .inputs = 2, .outputs = 1,
                                             .attrs = &kAttrSchema<LayerNormalizationAttrs>, .in_place = 0b1,
                                             .infer = &InferRMSNormalization, .cost = &PerElement<4>};
+// ONNX Runtime's name for it, in the domain ai.onnx all the same; output 1 is the inverse root mean square.
+constinit const Op ops::SimplifiedLayerNormalization = {.name = "SimplifiedLayerNormalization", .since_version = 1, .inputs = 2,
+                                                        .outputs = {1, 2}, .attrs = &kAttrSchema<LayerNormalizationAttrs>,
+                                                        .in_place = 0b1, .infer = &InferRMSNormalization, .cost = &PerElement<4>};
 constinit const Op ops::LRN = {.name = "LRN", .since_version = 13, .inputs = 1, .outputs = 1, .attrs = &kAttrSchema<LrnAttrs>,
                                .infer = &InferLrn, .cost = [](const NodeView& node) {
                                  const Cost once = PerElement<1>(node);

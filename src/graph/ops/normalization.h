@@ -3,9 +3,11 @@
 #define WEFT_GRAPH_OPS_NORMALIZATION_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "graph/attributes.h"
+#include "graph/infer.h"
 
 namespace weft {
 
@@ -60,6 +62,12 @@ struct MeanVarianceNormalizationAttrs {
   std::vector<int64_t> axes = {0, 2, 3};
 };
 WEFT_ATTRS(MeanVarianceNormalizationAttrs, Field<&MeanVarianceNormalizationAttrs::axes>("axes"));
+
+// Input i (if present) broadcasts to the shape of input 0 without widening it.
+absl::Status CheckBroadcastsToX(const InferContext& ctx, int i, std::string_view operand);
+
+// A mean or a standard deviation over the axes from `axis` on: `x` with those dims 1. Errors: axis out of range.
+absl::StatusOr<Shape> StatisticsShape(Shape x, int64_t axis);
 
 }  // namespace weft
 

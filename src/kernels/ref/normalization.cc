@@ -126,16 +126,18 @@ absl::Status RunRMSNormalizationAs(RunContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const Tensor x, Widen<T>(ctx.input(0)));
   WEFT_ASSIGN_OR_RETURN(Tensor y, WideOutput<T>(ctx.output(0)));
   WEFT_ASSIGN_OR_RETURN(const int axis, InferContext::NormalizeAxis(attrs.axis, x.rank()));
-  if (x.size() == 0) return absl::OkStatus();
   WEFT_ASSIGN_OR_RETURN(const Periodic<T> scale, Repeat<T>(ctx.input(1), x.dims()));
   const int64_t columns = ProductFrom(x.dims(), axis);
-  ParallelFor(x.size() / columns, 4 * columns, [&](int64_t begin, int64_t end) {
+  const int64_t rows = Product(absl::MakeConstSpan(x.dims()).first(axis));
+  std::vector<double> inverses(rows);
+  ParallelFor(rows, 4 * columns, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const T* row = x.data<T>() + r * columns;
-      const double inverse = 1 / std::sqrt(MeanSquare(row, columns) + attrs.epsilon);
-      NormalizeRow(row, y.data<T>() + r * columns, r * columns, columns, T(0), static_cast<T>(inverse), scale);
+      inverses[r] = 1 / std::sqrt(MeanSquare(row, columns) + attrs.epsilon);
+      NormalizeRow(row, y.data<T>() + r * columns, r * columns, columns, T(0), static_cast<T>(inverses[r]), scale);
     }
   });
+  if (ctx.HasOutput(1)) WriteElements(inverses.data(), rows, ctx.output(1), 0);
   Narrow<T>(y, ctx.output(0));
   return absl::OkStatus();
 }
@@ -196,6 +198,7 @@ absl::Span<const Kernel> RefNormalization() {
       {.op = &ops::GroupNormalization, .name = "ref", .run = &RunGroupNormalization},
       {.op = &ops::LayerNormalization, .name = "ref", .run = &RunLayerNormalization},
       {.op = &ops::RMSNormalization, .name = "ref", .run = &RunRMSNormalization},
+      {.op = &ops::SimplifiedLayerNormalization, .name = "ref", .run = &RunRMSNormalization},
       {.op = &ops::LRN, .name = "ref", .run = &RunLrn},
   };
   return kernels;
