@@ -24,4 +24,9 @@ absl::Status LabelEncoderTables2(Draft& node, Lift& lift) {
   return absl::OkStatus();
 }
 
+// Its attributes name values of the graph that it differentiates, not operands.
+absl::Status RefuseGradient(Draft&, Lift&) {
+  return Unsupported("differentiates a part of the graph: Weft has no automatic differentiation, it runs models and does not train them");
+}
+
 }  // namespace weft::lift_steps

@@ -70,6 +70,7 @@ absl::Status UpsampleToResize10(Draft& node, Lift& lift);
 absl::Status ScanBatch9(Draft& node, Lift& lift);  // axis 0 was the batch
 
 // ---- lift_ml.cc ----
+absl::Status RefuseGradient(Draft& node, Lift& lift);
 absl::Status LabelEncoderTables2(Draft& node, Lift& lift);
 
 // ---- lift_legacy.cc: experimental ops that ONNX dropped with opset 10 ----

@@ -246,7 +246,7 @@ constexpr OpHistory kHistories[] = {
     {"ai.onnx.preview", "FlexAttention", {{1}}},
     {"ai.onnx.preview.training", "Adagrad", {{1}}},
     {"ai.onnx.preview.training", "Adam", {{1}}},
-    {"ai.onnx.preview.training", "Gradient", {{1}}},
+    {"ai.onnx.preview.training", "Gradient", {{1}}, &RefuseGradient},
     {"ai.onnx.preview.training", "Momentum", {{1}}},
     // clang-format on
 };
