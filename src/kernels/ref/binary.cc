@@ -79,7 +79,7 @@ absl::Status RunMod(RunContext& ctx) {
     });
   }
   return DispatchInteger(dtype, [&]<class T>() {
-    return RunDivision<T>(ctx, [fmod](T x, T y) -> T {
+    return RunDivision<T>(ctx, [=](T x, T y) -> T {
       if constexpr (std::is_signed_v<T>) {
         if (y == -1) return 0;
         const T r = static_cast<T>(x % y);
