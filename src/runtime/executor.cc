@@ -18,6 +18,14 @@ absl::Status CheckControl(const RunControl& control) {
   return absl::OkStatus();
 }
 
+// The seed of the k-th part of what has this one (the finaliser of SplitMix64): neighbours give unrelated numbers.
+uint64_t PartSeed(uint64_t seed, uint64_t k) {
+  uint64_t z = seed + (k + 1) * 0x9E3779B97F4A7C15;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+  return z ^ (z >> 31);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Value>> Execution::Run(absl::Span<const Value* const> inputs, const RunControl& control) {
@@ -146,6 +154,8 @@ absl::Status Execution::RunKernel(size_t index, const NodeView& view, const Plan
     if (step.outputs[i] == kNoSlot || !step.bodies.empty()) continue;
     WEFT_ASSIGN_OR_RETURN(outputs[i], MakeOutput(step.outputs[i], view.outputs[i]));
   }
+  const uint64_t seed = PartSeed(control.seed, index);
+  uint64_t region_runs = 0;
   auto run_region = [&](int region, std::vector<Value> arguments) -> absl::StatusOr<std::vector<Value>> {
     const Body& body = step.bodies[region];
     if (arguments.size() != body.program->inputs().size()) {
@@ -158,13 +168,15 @@ absl::Status Execution::RunKernel(size_t index, const NodeView& view, const Plan
     std::vector<const Value*> all;
     for (const Value& v : arguments) all.push_back(&v);
     for (SlotIndex s : body.captures) all.push_back(&Get(s));
-    absl::StatusOr<std::vector<Value>> results = executions[region]->Run(all, control);
+    RunControl region_control = control;
+    region_control.seed = PartSeed(seed, region_runs++);  // every iteration draws other numbers
+    absl::StatusOr<std::vector<Value>> results = executions[region]->Run(all, region_control);
     if (!results.ok()) return Annotate(results.status(), step.op->regions[region]);
     return results;
   };
   RunContext ctx(view, inputs, absl::MakeSpan(outputs), run_region);
   ctx.set_prepared(kernel.state, kernel.plan.get(), workspace);
-  ctx.set_seed(control.seed + index);
+  ctx.set_seed(seed);
   ctx.set_cancelled(control.cancelled);
   WEFT_RETURN_IF_ERROR(kernel.kernel->run(ctx));
   const bool kernel_chose_memory = plan_->steps[index].when == StepPlan::When::kDynamic;
