@@ -15,14 +15,9 @@ absl::Status Supports(const NodeView& node) {
   return absl::OkStatus();
 }
 
-struct Plan : KernelPlan {
-  dnnl::pooling_forward pool;
-  dnnl::memory::desc src, dst, scratchpad;
-};
-
 absl::StatusOr<std::unique_ptr<KernelPlan>> MakePool(const NodeView& node, const Window& window, dnnl::algorithm algorithm) {
   const Dims x = *node.inputs[0].type->shape.Concrete(), y = *node.outputs[0].shape.Concrete();
-  auto plan = std::make_unique<Plan>();
+  auto plan = std::make_unique<UnaryPlan>();
   for (int64_t d : y) {
     if (d == 0) return plan;
   }
@@ -42,9 +37,7 @@ absl::StatusOr<std::unique_ptr<KernelPlan>> MakePool(const NodeView& node, const
     plan->dst = RowMajor(y);
     const dnnl::pooling_forward::primitive_desc pd(CpuEngine(), dnnl::prop_kind::forward_inference, algorithm, plan->src, plan->dst, strides, kernel,
                                                    dilations, begin, end, attr);
-    plan->pool = dnnl::pooling_forward(pd);
-    plan->scratchpad = pd.scratchpad_desc();
-    plan->workspace_bytes = plan->scratchpad.get_size();
+    plan->Take(dnnl::pooling_forward(pd), pd.scratchpad_desc());
     return absl::OkStatus();
   }));
   return plan;
@@ -85,23 +78,10 @@ absl::StatusOr<std::unique_ptr<KernelPlan>> PlanGlobalAverage(const NodeView& no
   return MakePool(node, window, dnnl::algorithm::pooling_avg_include_padding);
 }
 
-absl::Status Run(RunContext& ctx) {
-  const auto* plan = ctx.plan<Plan>();
-  if (!plan->pool) return absl::OkStatus();
-  return Guarded([&] {
-    const dnnl::engine& engine = CpuEngine();
-    plan->pool.execute(Stream(), {{DNNL_ARG_SRC, dnnl::memory(plan->src, engine, ctx.input(0).data())},
-                                  {DNNL_ARG_DST, dnnl::memory(plan->dst, engine, ctx.output(0).data())},
-                                  {DNNL_ARG_SCRATCHPAD, dnnl::memory(plan->scratchpad, engine, ctx.workspace())}});
-    Stream().wait();
-    return absl::OkStatus();
-  });
-}
-
 constexpr Kernel kKernels[] = {
-    {.op = &ops::MaxPool, .name = "onednn.pool", .supports = &Supports, .plan = &PlanMax, .run = &Run},
-    {.op = &ops::AveragePool, .name = "onednn.pool", .supports = &SupportsAverage, .plan = &PlanAverage, .run = &Run},
-    {.op = &ops::GlobalAveragePool, .name = "onednn.pool", .supports = &Supports, .plan = &PlanGlobalAverage, .run = &Run},
+    {.op = &ops::MaxPool, .name = "onednn.pool", .supports = &Supports, .plan = &PlanMax, .run = &RunUnary},
+    {.op = &ops::AveragePool, .name = "onednn.pool", .supports = &SupportsAverage, .plan = &PlanAverage, .run = &RunUnary},
+    {.op = &ops::GlobalAveragePool, .name = "onednn.pool", .supports = &Supports, .plan = &PlanGlobalAverage, .run = &RunUnary},
 };
 
 }  // namespace

@@ -54,6 +54,19 @@ Relayout Relayout::Make(const dnnl::memory::desc& plain, const dnnl::memory::des
   return relayout;
 }
 
+absl::Status RunUnary(RunContext& ctx) {
+  const auto* plan = ctx.plan<UnaryPlan>();
+  if (!plan->primitive) return absl::OkStatus();
+  return Guarded([&] {
+    const dnnl::engine& engine = CpuEngine();
+    plan->primitive.execute(Stream(), {{DNNL_ARG_SRC, dnnl::memory(plan->src, engine, ctx.input(0).data())},
+                                       {DNNL_ARG_DST, dnnl::memory(plan->dst, engine, ctx.output(0).data())},
+                                       {DNNL_ARG_SCRATCHPAD, dnnl::memory(plan->scratchpad, engine, ctx.workspace())}});
+    Stream().wait();
+    return absl::OkStatus();
+  });
+}
+
 absl::Status AppendActivation(dnnl::post_ops& post_ops, const std::string& activation, float alpha, float beta) {
   using dnnl::algorithm;
   if (activation.empty()) return absl::OkStatus();

@@ -65,6 +65,20 @@ struct Relayout {
 // Adds a buffer of `bytes` to the workspace; gives its offset, 64-byte aligned.
 size_t Reserve(size_t& workspace_bytes, size_t bytes);
 
+// A primitive from one row-major tensor to another.
+struct UnaryPlan : KernelPlan {
+  dnnl::primitive primitive;  // empty: nothing to compute
+  dnnl::memory::desc src, dst, scratchpad;
+
+  void Take(dnnl::primitive made, dnnl::memory::desc needed) {
+    primitive = std::move(made);
+    scratchpad = std::move(needed);
+    workspace_bytes = scratchpad.get_size();
+  }
+};
+// Runs the node's UnaryPlan on input 0 and output 0.
+absl::Status RunUnary(RunContext& ctx);
+
 // The eltwise post-op of an activation (graph/ops/fused.h); nothing is added for "".
 absl::Status AppendActivation(dnnl::post_ops& post_ops, const std::string& activation, float alpha, float beta);
 
