@@ -6,6 +6,7 @@
 
 #include "graph/ops/gelu.h"
 #include "graph/ops/normalization.h"
+#include "graph/ops/skip_normalization.h"
 #include "kernels/evaluate.h"
 
 namespace weft {
@@ -46,6 +47,38 @@ TEST(Gelu, ExactFastAndQuick) {
 TEST(Gelu, TheBiasIsAsLongAsTheLastAxis) {
   EXPECT_THAT(Evaluate(ops::BiasGelu, Attrs(), {Tensor::Of<float>({2}, {1, 2}), Tensor::Of<float>({1}, {1})}).status().message(),
               HasSubstr("the last dim of X and the bias"));
+}
+
+TEST(SkipLayerNormalization, StatisticsAndTheSumItself) {
+  const Tensor x = Tensor::Of<float>({2, 1, 2}, {1, 2, 5, -4}), skip = Tensor::Of<float>({1, 2}, {1, -2});
+  const Tensor gamma = Tensor::Of<float>({2}, {1, 10}), beta = Tensor::Of<float>({2}, {0, 5}), bias = Tensor::Of<float>({2}, {0, 4});
+  auto out = Evaluate(ops::SkipLayerNormalization, SkipNormalizationAttrs{}, {x, skip, gamma, beta, bias}, 4);
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_THAT((*out)[0].tensor().span<float>(), Near({-1, 15, 1, -5}));
+  EXPECT_EQ((*out)[1].tensor().dims(), (Dims{2, 1, 1}));
+  EXPECT_THAT((*out)[1].tensor().span<float>(), Near({3, 2}));
+  EXPECT_THAT((*out)[2].tensor().span<float>(), Near({1, 0.25f}));
+  EXPECT_THAT((*out)[3].tensor().span<float>(), Near({2, 4, 6, -2}));
+  EXPECT_THAT(Floats(ops::SkipSimplifiedLayerNormalization, SkipNormalizationAttrs{}, {x, skip, gamma, bias}),
+              Near({0.632456f, 12.649111f, 1.341641f, -4.472136f}));
+}
+
+TEST(EmbedLayerNormalization, MaskAndPositions) {
+  const Tensor ids = Tensor::Of<int32_t>({2, 2}, {1, 0, 0, 0}), mask = Tensor::Of<int32_t>({2, 2}, {1, 1, 0, 1});
+  const Tensor words = Tensor::Of<float>({2, 2}, {0, 1, 4, 0}), places = Tensor::Of<float>({3, 2}, {0, 0, 1, 0, 9, 0});
+  const Tensor gamma = Tensor::Of<float>({2}, {1, 2}), beta = Tensor::Of<float>({2}, {0, 1});
+  auto run = [&](const Tensor& positions) {
+    return Evaluate(ops::EmbedLayerNormalization, EmbedLayerNormalizationAttrs{},
+                    {ids, Value(), words, places, Value(), gamma, beta, mask, positions}, 3);
+  };
+  auto out = run(Tensor::Of<int32_t>({1, 2}, {1, 2}));
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_THAT((*out)[0].tensor().span<float>(), Near({1, -1, 1, -1, 0, 1, 1, -1}));
+  EXPECT_THAT((*out)[1].tensor().span<int32_t>(), testing::ElementsAre(2, 1));
+  EXPECT_THAT((*out)[2].tensor().span<float>(), Near({5, 0, 9, 1, 1, 1, 9, 1}));
+  EXPECT_THAT(run(Tensor::Of<int32_t>({1, 2}, {1, 3})).status().message(),
+              HasSubstr("position_ids holds 3, expected a row of an embedding of 3 rows"));
+  EXPECT_THAT(run(Tensor::Of<int32_t>({2, 1}, {1, 2})).status().message(), HasSubstr("the last dims of input_ids and position_ids"));
 }
 
 }  // namespace
