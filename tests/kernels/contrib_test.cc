@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/ops/gelu.h"
+#include "graph/ops/ms_fused.h"
 #include "graph/ops/normalization.h"
 #include "graph/ops/skip_normalization.h"
 #include "kernels/evaluate.h"
@@ -79,6 +80,36 @@ TEST(EmbedLayerNormalization, MaskAndPositions) {
   EXPECT_THAT(run(Tensor::Of<int32_t>({1, 2}, {1, 3})).status().message(),
               HasSubstr("position_ids holds 3, expected a row of an embedding of 3 rows"));
   EXPECT_THAT(run(Tensor::Of<int32_t>({2, 1}, {1, 2})).status().message(), HasSubstr("the last dims of input_ids and position_ids"));
+}
+
+TEST(FusedConv, AddsZBeforeTheActivation) {
+  const Tensor x = Tensor::Of<float>({1, 1, 2, 2}, {1, 2, 3, 4}), w = Tensor::Of<float>({1, 1, 1, 1}, {2});
+  const Tensor bias = Tensor::Of<float>({1}, {-5}), z = Tensor::Of<float>({1, 1, 2, 2}, {0, -9, 0, 1});
+  EXPECT_THAT(Floats(ops::FusedConv, MsFusedConvAttrs{.activation = "LeakyRelu", .activation_params = {0.5f}}, {x, w, bias, z}),
+              Near({-1.5f, -5, 1, 4}));
+  EXPECT_THAT(Floats(ops::FusedConv, MsFusedConvAttrs{.activation = "Clip", .activation_params = {-2, 3}}, {x, w, bias, z}),
+              Near({-2, -2, 1, 3}));
+  EXPECT_THAT(Evaluate(ops::FusedConv, MsFusedConvAttrs{.activation = "Relu6"}, {x, w}).status().message(),
+              HasSubstr("attribute 'activation' is 'Relu6', expected '' or one of Celu, Clip"));
+}
+
+TEST(FusedGemm, ParametersByName) {
+  const Tensor a = Tensor::Of<float>({1, 2}, {1, -1}), b = Tensor::Of<float>({2, 2}, {1, 0, 0, 4});
+  MsFusedGemmAttrs attrs{.activation = "LeakyRelu", .activation_alpha = 0.25f, .alpha = 2};
+  EXPECT_THAT(Floats(ops::FusedGemm, attrs, {a, b}), Near({2, -2}));
+  attrs.activation = "HardSigmoid";
+  attrs.activation_beta = 0.5f;
+  EXPECT_THAT(Floats(ops::FusedGemm, attrs, {a, b}), Near({1, 0}));
+}
+
+TEST(FusedMatMul, TheFirstAxisMayStandBehindTheBatch) {
+  // A is [row, batch, depth].
+  const Tensor a = Tensor::Of<float>({2, 3, 1}, {1, 2, 3, 4, 5, 6}), b = Tensor::Of<float>({3, 1, 1}, {1, 10, 100});
+  EXPECT_THAT(Floats(ops::FusedMatMul, MsFusedMatMulAttrs{.alpha = 0.5f, .transBatchA = true}, {a, b}),
+              Near({0.5f, 2, 10, 25, 150, 300}));
+  // Vectors have nothing to transpose.
+  EXPECT_THAT(Floats(ops::FusedMatMul, MsFusedMatMulAttrs{.transA = true}, {Tensor::Of<float>({2}, {1, 2}), Tensor::Of<float>({2, 1}, {3, 4})}),
+              Near({11}));
 }
 
 }  // namespace

@@ -36,17 +36,8 @@ absl::Status CheckAddend(const InferContext& ctx, int i, const Dim& m, const Dim
 
 absl::Status InferGemm(InferContext& ctx) {
   const auto& attrs = ctx.attrs<GemmAttrs>();
-  WEFT_RETURN_IF_ERROR(ctx.CheckDType(0, "A", kProductTypes));
-  WEFT_RETURN_IF_ERROR(ctx.CheckSameDType(0, 1));
-  WEFT_RETURN_IF_ERROR(ctx.CheckSameDType(0, 2));
-  WEFT_RETURN_IF_ERROR(ctx.CheckRank(0, "A", 2));
-  WEFT_RETURN_IF_ERROR(ctx.CheckRank(1, "B", 2));
-  const Shape a = ctx.shape(0).has_rank() ? ctx.shape(0) : ctx.FreshShape(2);
-  const Shape b = ctx.shape(1).has_rank() ? ctx.shape(1) : ctx.FreshShape(2);
-  WEFT_RETURN_IF_ERROR(InferContext::Unify(a[attrs.transA ? 0 : 1], b[attrs.transB ? 1 : 0], "the inner dim of the product").status());
-  const Dim m = a[attrs.transA ? 1 : 0], n = b[attrs.transB ? 0 : 1];
-  WEFT_RETURN_IF_ERROR(CheckAddend(ctx, 2, m, n));
-  ctx.SetOutput(0, FirstKnown(ctx, 0, 1), Shape{m, n});
+  WEFT_ASSIGN_OR_RETURN(Shape shape, InferGemmShape(ctx, attrs.transA, attrs.transB));
+  ctx.SetOutput(0, FirstKnown(ctx, 0, 1), std::move(shape));
   return absl::OkStatus();
 }
 
@@ -129,6 +120,20 @@ absl::StatusOr<Shape> InferMatMulShape(InferContext& ctx, const Shape& a, const 
   if (a.rank() > 1) out.push_back(a[a.rank() - 2]);
   if (b.rank() > 1) out.push_back(b[b.rank() - 1]);
   return Shape(std::move(out));
+}
+
+absl::StatusOr<Shape> InferGemmShape(InferContext& ctx, bool trans_a, bool trans_b) {
+  WEFT_RETURN_IF_ERROR(ctx.CheckDType(0, "A", kProductTypes));
+  WEFT_RETURN_IF_ERROR(ctx.CheckSameDType(0, 1));
+  WEFT_RETURN_IF_ERROR(ctx.CheckSameDType(0, 2));
+  WEFT_RETURN_IF_ERROR(ctx.CheckRank(0, "A", 2));
+  WEFT_RETURN_IF_ERROR(ctx.CheckRank(1, "B", 2));
+  const Shape a = ctx.shape(0).has_rank() ? ctx.shape(0) : ctx.FreshShape(2);
+  const Shape b = ctx.shape(1).has_rank() ? ctx.shape(1) : ctx.FreshShape(2);
+  WEFT_RETURN_IF_ERROR(InferContext::Unify(a[trans_a ? 0 : 1], b[trans_b ? 1 : 0], "the inner dim of the product").status());
+  const Dim m = a[trans_a ? 1 : 0], n = b[trans_b ? 0 : 1];
+  WEFT_RETURN_IF_ERROR(CheckAddend(ctx, 2, m, n));
+  return Shape{m, n};
 }
 
 Cost MatMulCost(const NodeView& node, int64_t depth) {

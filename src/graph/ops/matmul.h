@@ -21,6 +21,9 @@ WEFT_ATTRS(GemmAttrs, Field<&GemmAttrs::alpha>("alpha"), Field<&GemmAttrs::beta>
 // The shape of numpy.matmul(a, b): a vector counts as a row on the left and as a column on the right, and its axis vanishes.
 absl::StatusOr<Shape> InferMatMulShape(InferContext& ctx, const Shape& a, const Shape& b);
 
+// The shape [m, n] of Gemm's A, B and C in inputs 0 to 2, after checking types, ranks and dims.
+absl::StatusOr<Shape> InferGemmShape(InferContext& ctx, bool trans_a, bool trans_b);
+
 // FLOPs of a product whose output has this many elements and whose sums have `depth` terms; output 0 of the node.
 Cost MatMulCost(const NodeView& node, int64_t depth);
 // The same where the depth is the last dim of input 0.
