@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/ops/gelu.h"
+#include "graph/ops/matmul_nbits.h"
 #include "graph/ops/ms_fused.h"
 #include "graph/ops/normalization.h"
 #include "graph/ops/skip_normalization.h"
@@ -110,6 +111,53 @@ TEST(FusedMatMul, TheFirstAxisMayStandBehindTheBatch) {
   // Vectors have nothing to transpose.
   EXPECT_THAT(Floats(ops::FusedMatMul, MsFusedMatMulAttrs{.transA = true}, {Tensor::Of<float>({2}, {1, 2}), Tensor::Of<float>({2, 1}, {3, 4})}),
               Near({11}));
+}
+
+// Two rows of 20 weights in blocks of 16: the first 0, 1, 2, ... 15, 9, 9, 9, 9, the second all 9; padded with 5s.
+Tensor PackedNibbles() {
+  std::vector<uint8_t> packed;
+  for (int i = 0; i < 16; i += 2) packed.push_back(static_cast<uint8_t>(i | (i + 1) << 4));
+  packed.insert(packed.end(), {0x99, 0x99, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55});
+  packed.insert(packed.end(), 10, 0x99);
+  packed.insert(packed.end(), 6, 0x55);
+  return Tensor::Of<uint8_t>({2, 2, 8}, packed);
+}
+
+TEST(MatMulNBits, PacksTheLowNibbleFirst) {
+  const MatMulNBitsAttrs attrs{.K = 20, .N = 2, .block_size = 16};
+  std::vector<float> a(20, 0.0f);
+  a[1] = 1;
+  a[18] = 100;
+  const Tensor x = Tensor::Of<float>({1, 20}, a), b = PackedNibbles(), scales = Tensor::Of<float>({4}, {1, 2, 3, 4});
+  EXPECT_THAT(Floats(ops::MatMulNBits, attrs, {x, b, scales}), Near({-7 + 200, 3 + 400}));
+  const Tensor zeros = Tensor::Of<uint8_t>({2}, {0x71, 0x92});  // of row 0: 1, 7; of row 1: 2, 9
+  EXPECT_THAT(Floats(ops::MatMulNBits, attrs, {x, b, scales, zeros}), Near({0 + 400, 21 + 0}));
+  const Tensor float_zeros = Tensor::Of<float>({2, 2}, {0.5f, 0, 9, 9.5f}), bias = Tensor::Of<float>({2}, {10, 20});
+  EXPECT_THAT(Floats(ops::MatMulNBits, attrs, {x, b, scales, float_zeros, Value(), bias}), Near({0.5f + 1800 + 10, 0 - 200 + 20}));
+}
+
+TEST(MatMulNBits, GroupsByIndex) {
+  const MatMulNBitsAttrs attrs{.K = 20, .N = 2, .block_size = 16};
+  std::vector<int32_t> groups(20, 1);
+  groups[18] = 0;
+  const Tensor x = Tensor::Of<float>({1, 20}, std::vector<float>(20, 1.0f)), scales = Tensor::Of<float>({2, 2}, {1, 2, 3, 4});
+  // The sums of the first row's group 1 and of weight 18, which is 9; all less 8.
+  EXPECT_THAT(Floats(ops::MatMulNBits, attrs, {x, PackedNibbles(), scales, Value(), Tensor::Of<int32_t>({20}, groups)}),
+              Near({2 * (120 + 27 - 19 * 8) + 1, 4 * 19 + 3}));
+  groups[3] = 2;
+  EXPECT_THAT(Evaluate(ops::MatMulNBits, attrs, {x, PackedNibbles(), scales, Value(), Tensor::Of<int32_t>({20}, groups)}).status().message(),
+              HasSubstr("g_idx holds 2, expected a value in [0, 1]"));
+}
+
+TEST(MatMulNBits, SizesFollowFromTheAttributes) {
+  const Tensor x = Tensor::Of<float>({1, 20}, std::vector<float>(20)), scales = Tensor::Of<float>({4}, {1, 2, 3, 4});
+  auto message = [&](const MatMulNBitsAttrs& attrs) {
+    return std::string(Evaluate(ops::MatMulNBits, attrs, {x, PackedNibbles(), scales}).status().message());
+  };
+  EXPECT_THAT(message({.K = 20, .N = 2, .bits = 8, .block_size = 16}), HasSubstr("input 1 (B) has shape [2,2,8], expected 64 elements"));
+  EXPECT_THAT(message({.K = 20, .N = 2, .bits = 3, .block_size = 16}), HasSubstr("bits is 3, expected 2, 4 or 8"));
+  EXPECT_THAT(message({.K = 20, .N = 2, .block_size = 24}), HasSubstr("block_size is 24, expected a power of two"));
+  EXPECT_THAT(message({.K = 20, .N = 0, .block_size = 16}), HasSubstr("N is 0"));
 }
 
 }  // namespace
