@@ -29,6 +29,7 @@ uint64_t PartSeed(uint64_t seed, uint64_t k) {
 }  // namespace
 
 absl::StatusOr<std::vector<Value>> Execution::Run(absl::Span<const Value* const> inputs, const RunControl& control) {
+  WEFT_RETURN_IF_ERROR(CheckControl(control));  // also where no step does: a loop's body may have none
   WEFT_ASSIGN_OR_RETURN(plan_, program_.Bind(inputs));
   values_.assign(program_.slots().size(), Value());
   bodies_.resize(program_.steps().size());

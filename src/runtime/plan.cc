@@ -25,6 +25,7 @@ class Planner {
     plan_.steps.resize(steps);
     members_.resize(slots);
     defined_.assign(slots, -1);
+    pinned_.assign(slots, false);
     FindLastUses();
     for (size_t s = 0; s < slots; ++s) {
       plan_.slots[s].root = static_cast<SlotIndex>(s);
@@ -195,10 +196,23 @@ class Planner {
     }
     // A view keeps its source alive, sizes known or not.
     if (view_op && step.outputs[0] != kNoSlot) Join(step.outputs[0], plan_.slots[step.inputs[0]].root);
+    if (!known) Pin(step);
     if (planned.when != StepPlan::When::kStatic) return absl::OkStatus();
     if (step.op->in_place != 0 && step.outputs[0] != kNoSlot) OverwriteInput(index);
     WEFT_ASSIGN_OR_RETURN(planned.kernel, PlanKernel(step, planned.view));
     return absl::OkStatus();
+  }
+
+  // What a kernel makes by itself may share the memory it reads (a branch that returns a capture, a sequence of its inputs), for longer than
+  // last uses tell: nothing overwrites that.
+  void Pin(const Step& step) {
+    auto pin = [&](SlotIndex s) {
+      if (s != kNoSlot) pinned_[plan_.slots[s].root] = true;
+    };
+    for (SlotIndex s : step.inputs) pin(s);
+    for (const Body& body : step.bodies) {
+      for (SlotIndex s : body.captures) pin(s);
+    }
   }
 
   void Join(SlotIndex slot, SlotIndex root) {
@@ -226,7 +240,7 @@ class Planner {
       if ((step.op->in_place >> k & 1) == 0 || step.inputs[k] == kNoSlot) continue;
       const SlotPlan& input = plan_.slots[step.inputs[k]];
       const SlotPlan& root = plan_.slots[input.root];
-      if (root.home != SlotPlan::Home::kArena || LastUse(input.root) != index) continue;
+      if (root.home != SlotPlan::Home::kArena || LastUse(input.root) != index || pinned_[input.root]) continue;
       if (!step.op->Has(kElementwise) && ReadsTwice(step, input.root)) continue;
       if (input.type.shape != plan_.slots[out].type.shape ||
           DTypeSize(input.type.dtype) != DTypeSize(plan_.slots[out].type.dtype)) {
@@ -293,6 +307,7 @@ class Planner {
   std::vector<int> last_use_;                   // by slot: the last step that reads it; kForever for an output
   std::vector<int> defined_;                    // by slot: the step that makes it; -1 for none
   std::vector<std::vector<SlotIndex>> members_;  // by root: the slots in its memory
+  std::vector<bool> pinned_;                     // by root: no step may write there again
   int64_t fresh_ = 0;
 };
 
