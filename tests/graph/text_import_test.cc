@@ -4,6 +4,7 @@
 #include "graph/infer.h"
 #include "graph/onnx/import.h"
 #include "graph/text.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "onnx/defs/parser.h"
 #include "random_graph.h"
@@ -60,6 +61,21 @@ main (float[N,3,8] x, int64[1] k) => (float[N,2,4] y, int64[1] z)
   EXPECT_EQ(Print(parsed->graph), Print(imported->graph));
   EXPECT_EQ(Difference(parsed->graph, imported->graph), "");
   EXPECT_EQ(parsed->producer_name, imported->producer_name);
+}
+
+TEST(TextImport, AnOpOfOnnxRuntimeComesBeforeAFunctionOfItsName) {
+  const auto model = [](const std::string& op) {
+    return absl::StrCat(R"(<ir_version: 10, opset_import: ["" : 22, "com.microsoft" : 1]>
+main (float[2,3] x) => (float[2,3] y) { y = com.microsoft.)", op, R"( (x) }
+<domain: "com.microsoft", opset_import: ["" : 22]>
+)", op, " (x) => (y) { y = Neg (x) }");
+  };
+  auto known = ImportText(model("QuickGelu"));
+  ASSERT_TRUE(known.ok()) << known.status();
+  EXPECT_THAT(Print(known->graph), testing::HasSubstr("com.microsoft.QuickGelu (x)"));
+  auto unknown = ImportText(model("NoSuchOp"));
+  ASSERT_TRUE(unknown.ok()) << unknown.status();
+  EXPECT_THAT(Print(unknown->graph), testing::HasSubstr("Neg (x)"));
 }
 
 }  // namespace

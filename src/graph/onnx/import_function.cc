@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "graph/onnx/importer.h"
+#include "graph/op.h"
 
 namespace weft {
 namespace {
@@ -15,6 +16,8 @@ constexpr int kMaxCallDepth = 100;
 
 Importer::Function* Importer::FindFunction(const onnx::NodeProto& proto) {
   if (functions_.empty()) return nullptr;
+  // Exporters add functions for ops of ONNX Runtime, for those who lack them; these stand for the cases at hand at best.
+  if (proto.domain() == "com.microsoft" && FindOp(proto.domain(), proto.op_type()) != nullptr) return nullptr;
   auto it = functions_.find({MainDomain(proto.domain()), proto.op_type(), proto.overload()});
   return it == functions_.end() ? nullptr : &it->second;
 }

@@ -107,6 +107,7 @@ class Importer {
   absl::StatusOr<Tensor> ReadSparse(onnx::SparseTensorProto& proto, std::string_view what);
 
   // ---- import_function.cc ----
+  // The function that a node calls; null for an op, and for the functions that an op of Weft is preferred to.
   Function* FindFunction(const onnx::NodeProto& proto);
   absl::Status ExpandCall(onnx::NodeProto& call, const Draft& draft, Function& function, Scope& scope);
   absl::Status BindAttributes(onnx::NodeProto& call, Function& function, Scope& scope, Attributes& attributes);
