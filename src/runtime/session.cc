@@ -162,8 +162,29 @@ void SeparateSymbols(Graph& graph) {
   }
 }
 
-// An output owns its memory: what shares that of an input, a weight or another output is copied.
+// An output owns its memory: what shares that of an input, a weight or another output is copied. Of a sequence, an optional or a map
+// nothing tells who shares it: always copied.
 absl::StatusOr<Value> Owned(Value value) {
+  auto own = [](const std::vector<Value>& items) -> absl::StatusOr<std::vector<Value>> {
+    std::vector<Value> owned;
+    for (const Value& item : items) {
+      WEFT_ASSIGN_OR_RETURN(owned.emplace_back(), Owned(item));
+    }
+    return owned;
+  };
+  if (value.is_sequence()) {
+    WEFT_ASSIGN_OR_RETURN(std::vector<Value> items, own(value.sequence().items));
+    return Value(Sequence{std::move(items), value.sequence().elem_dtype});
+  }
+  if (value.is_optional()) {
+    WEFT_ASSIGN_OR_RETURN(std::vector<Value> item, own(value.optional().item));
+    return Value(Optional{std::move(item), value.optional().elem_dtype});
+  }
+  if (value.is_map()) {
+    WEFT_ASSIGN_OR_RETURN(Tensor keys, value.map().keys.Clone());
+    WEFT_ASSIGN_OR_RETURN(Tensor values, value.map().values.Clone());
+    return Value(Map{std::move(keys), std::move(values)});
+  }
   if (!value.is_tensor()) return value;
   const Tensor& tensor = value.tensor();
   if (tensor.owner() != nullptr && tensor.owner().use_count() == 1) return value;
