@@ -1,0 +1,55 @@
+// Picking elements by what they are: NonZero (13), Compress (28); ONNX Operators.md. How many there are, only the kernel knows, unless the
+// deciding elements are those of a small integer tensor.
+#include "graph/ops/select.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "graph/infer.h"
+#include "graph/op.h"
+#include "graph/ops/dtype_sets.h"
+#include "graph/ops/operands.h"
+
+namespace weft {
+namespace {
+
+absl::Status InferNonZero(InferContext& ctx) {
+  WEFT_RETURN_IF_ERROR(ctx.CheckDType(0, "X", kOpset13Types));
+  const Shape& x = ctx.shape(0);
+  if (!x.has_rank()) {
+    ctx.SetOutput(0, DType::kInt64, ctx.FreshShape(2));
+    return absl::OkStatus();
+  }
+  const int rank = x.rank();
+  const std::optional<std::vector<int64_t>> elements = ctx.ints(0);
+  const std::optional<Dims> dims = x.Concrete();
+  if (!elements || !dims) {
+    ctx.SetOutput(0, DType::kInt64, Shape({rank, ctx.FreshDim()}));
+    return absl::OkStatus();
+  }
+  std::vector<int64_t> places;
+  for (size_t i = 0; i < elements->size(); ++i) {
+    if ((*elements)[i] != 0) places.push_back(static_cast<int64_t>(i));
+  }
+  const auto count = static_cast<int64_t>(places.size());
+  ctx.SetOutput(0, DType::kInt64, Shape({rank, count}));
+  if (rank * places.size() <= InferContext::kMaxElements) {
+    std::vector<Dim> coordinates(rank * places.size());
+    for (int axis = rank - 1; axis >= 0; --axis) {
+      for (int64_t i = 0; i < count; ++i) {
+        coordinates[axis * count + i] = places[i] % (*dims)[axis];
+        places[i] /= (*dims)[axis];
+      }
+    }
+    ctx.SetElements(0, std::move(coordinates));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+constinit const Op ops::NonZero = {.name = "NonZero", .since_version = 13, .inputs = 1, .outputs = 1, .traits = kDataDependent,
+                                   .infer = &InferNonZero};
+
+}  // namespace weft
