@@ -92,7 +92,7 @@ std::optional<std::chrono::steady_clock::time_point> CommonOptions::Deadline() c
 }
 
 void AddCommonOptions(CLI::App& app, CommonOptions& options) {
-  app.add_option("--device", options.device, "where to run: cpu")->capture_default_str();
+  app.add_option("--device", options.device, "where to run: cpu; or, to test with, emulated (memory of its own behind a queue) or cpu+emulated (both)")->capture_default_str();
   app.add_option("--threads", options.threads, "threads that all runs share; 0: as many as this process may use")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

@@ -23,6 +23,7 @@ absl::StatusOr<std::unique_ptr<Program>> Compile(Graph& graph, const SessionOpti
   lower.reference_only = options.reference_kernels;
   lower.check_plans = options.check_plans;
   lower.memory_limit_bytes = options.memory_limit_bytes;
+  WEFT_ASSIGN_OR_RETURN(lower.placement, ParsePlacement(options.device));
   return Program::Lower(graph, lower);
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/device.h"
 
+#include <cstring>
+
 #include "base/status_macros.h"
 #include "weft/tensor.h"
 
@@ -28,6 +30,12 @@ class Cpu final : public Device {
     // The tensor's own memory is writable; its owner is held as const only because most holders just read.
     return std::shared_ptr<void>(block->owner(), const_cast<void*>(static_cast<const void*>(block->data())));
   }
+  bool Owns(const void* address) const override { return !EmulatedDevice().Owns(address); }
+
+  void CopyIn(const Tensor& from_host, const Tensor& to) override { std::memcpy(to.data(), from_host.data(), to.bytes()); }
+  void CopyOut(const Tensor& from, const Tensor& to_host) override { std::memcpy(to_host.data(), from.data(), from.bytes()); }
+  void Submit(std::function<void()> task) override { task(); }
+  void Wait() override {}
 };
 
 }  // namespace
@@ -36,5 +44,7 @@ Device& CpuDevice() {
   static Cpu* const cpu = new Cpu;
   return *cpu;
 }
+
+Device& GetDevice(DeviceId id) { return id == DeviceId::kCpu ? CpuDevice() : EmulatedDevice(); }
 
 }  // namespace weft

@@ -2,10 +2,12 @@
 #ifndef WEFT_RUNTIME_EXECUTOR_H_
 #define WEFT_RUNTIME_EXECUTOR_H_
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -35,25 +37,53 @@ class Execution {
   // input or of a constant.
   absl::StatusOr<std::vector<Value>> Run(absl::Span<const Value* const> inputs, const RunControl& control);
 
-  // Of the plan of the last run; 0 before the first.
-  ByteCount arena_bytes() const { return plan_ == nullptr ? 0 : plan_->arena_bytes; }
-  ByteCount arena_lower_bound() const { return plan_ == nullptr ? 0 : plan_->arena_lower_bound; }
+  // Of the plan of the last run, all devices together; 0 before the first.
+  ArenaPlan arena() const;
 
  private:
+  // A memory that the plan's values on one device share.
+  struct Arena {
+    std::shared_ptr<void> memory;
+    ByteCount capacity = 0;
+    char* At(ByteOffset offset) const { return static_cast<char*>(memory.get()) + offset; }
+    bool Holds(const void* address) const {
+      const auto *begin = static_cast<const char*>(memory.get()), *at = static_cast<const char*>(address);
+      return begin != nullptr && at >= begin && at < begin + capacity;
+    }
+  };
+  // What a kernel works with; work that is under way on a device keeps it alive.
+  struct Launch {
+    const NodeView* view = nullptr;
+    const PlannedKernel* kernel = nullptr;
+    void* workspace = nullptr;
+    std::shared_ptr<void> keep;  // what the above point to, where the plan does not hold it
+  };
+  struct DynamicFrame;
+
+  absl::Status RunSteps(absl::Span<const Value* const> inputs, const RunControl& control);
   absl::Status RunStep(size_t index, const RunControl& control);
-  absl::Status RunKernel(size_t index, const NodeView& view, const PlannedKernel& kernel, void* workspace, const RunControl& control);
+  absl::Status RunCopy(size_t index);
   absl::Status RunDynamic(size_t index, const RunControl& control);
+  absl::Status RunKernel(size_t index, const Launch& launch, const RunControl& control);
+  absl::Status RunHere(size_t index, const Launch& launch, absl::Span<const Value* const> inputs, absl::Span<Value> outputs, const RunControl& control);
+  void RunThere(size_t index, const Launch& launch, absl::Span<const Value* const> inputs, std::vector<Value> outputs, const RunControl& control);
+  absl::Status CheckReach(const Step& step, absl::Span<const Value* const> inputs) const;
   void SetView(const Step& step, const Type& type);
   absl::StatusOr<Value> MakeOutput(SlotIndex slot, const Type& type);
   absl::StatusOr<Value> OutOfArena(Value value) const;
+  absl::StatusOr<Tensor> OnCpu(SlotIndex slot) const;
+  absl::Status TakeDeviceError();
   const Value& Get(SlotIndex slot) const { return values_[slot]; }
+  Arena& ArenaOf(DeviceId device) { return arenas_[static_cast<int>(device)]; }
 
   const Program& program_;
   std::shared_ptr<const Plan> plan_;
   std::vector<Value> values_;
-  std::shared_ptr<void> arena_;
-  ByteCount arena_capacity_ = 0;
+  std::array<Arena, kDeviceCount> arenas_;
   std::vector<std::vector<std::unique_ptr<Execution>>> bodies_;  // by step and region, made when first run
+
+  std::mutex device_mutex_;
+  absl::Status device_error_;  // the first one of work on a device, until a wait finds it
 };
 
 }  // namespace weft

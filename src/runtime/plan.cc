@@ -30,7 +30,9 @@ class Planner {
     for (size_t s = 0; s < slots; ++s) {
       plan_.slots[s].root = static_cast<SlotIndex>(s);
       members_[s] = {static_cast<SlotIndex>(s)};
-      if (!program_.slots()[s].constant.empty_handle()) SetValue(static_cast<SlotIndex>(s), program_.slots()[s].constant);
+      if (program_.slots()[s].constant.empty_handle()) continue;
+      plan_.slots[s].device_value = program_.slots()[s].device_constant;
+      WEFT_RETURN_IF_ERROR(SetValue(static_cast<SlotIndex>(s), program_.slots()[s].constant));
     }
     for (size_t i = 0; i < inputs.size(); ++i) {
       const size_t formal = program_.inputs().size();
@@ -45,7 +47,7 @@ class Planner {
       if (root.home == SlotPlan::Home::kArena) root.home = SlotPlan::Home::kOwned;
     }
     FindDead();
-    return PlaceInArena();
+    return PlaceInArenas();
   }
 
  private:
@@ -64,16 +66,42 @@ class Planner {
     for (SlotIndex s : program_.outputs()) last_use_[s] = kForever;
   }
 
-  void SetValue(SlotIndex s, Tensor value) {
+  absl::Status SetValue(SlotIndex s, Tensor value) {
     SlotPlan& slot = plan_.slots[s];
+    if (const DeviceId id = program_.slots()[s].device; id != DeviceId::kCpu && slot.device_value.empty_handle()) {
+      WEFT_ASSIGN_OR_RETURN(std::shared_ptr<void> block, GetDevice(id).Allocate(MemoryClass::kWeights, value.bytes()));
+      slot.device_value = Tensor::Wrap(value.dtype(), value.dims(), block.get(), block);
+      GetDevice(id).CopyIn(value, slot.device_value);
+    }
     slot.home = SlotPlan::Home::kConstant;
     slot.type = Type::OfTensor(value);
     slot.elements = ElementsOf(value);
     slot.value = std::move(value);
+    return absl::OkStatus();
+  }
+
+  // The value has the same type on both devices.
+  absl::Status PlanCopy(int index) {
+    const Step& step = program_.steps()[index];
+    const SlotPlan& from = plan_.slots[step.inputs[0]];
+    const SlotIndex out = step.outputs[0];
+    defined_[out] = index;
+    if (from.home == SlotPlan::Home::kConstant) {
+      plan_.steps[index].when = StepPlan::When::kSkip;
+      return SetValue(out, from.value);
+    }
+    SlotPlan& to = plan_.slots[out];
+    to.type = from.type;
+    to.elements = from.elements;
+    const bool known = from.type.is_tensor() && from.type.shape.Concrete().has_value();
+    to.home = known ? SlotPlan::Home::kArena : SlotPlan::Home::kRun;
+    return absl::OkStatus();
   }
 
   absl::Status PlanStep(int index) {
     const Step& step = program_.steps()[index];
+    if (step.kind == Step::Kind::kWait) return absl::OkStatus();
+    if (step.kind == Step::Kind::kCopy) return PlanCopy(index);
     StepPlan& planned = plan_.steps[index];
     NodeView& view = planned.view;
     view.op = step.op;
@@ -140,7 +168,7 @@ class Planner {
       if (results.empty()) return false;
     }
     for (size_t i = 0; i < step.outputs.size(); ++i) {
-      if (step.outputs[i] != kNoSlot) SetValue(step.outputs[i], std::move(results[i]));
+      if (step.outputs[i] != kNoSlot) WEFT_RETURN_IF_ERROR(SetValue(step.outputs[i], std::move(results[i])));
     }
     planned.when = StepPlan::When::kSkip;
     return true;
@@ -261,12 +289,32 @@ class Planner {
     }
   }
 
-  absl::Status PlaceInArena() {
+  absl::Status PlaceInArenas() {
+    ByteCount total = 0;
+    for (int d = 0; d < kDeviceCount; ++d) {
+      WEFT_RETURN_IF_ERROR(PlaceInArena(static_cast<DeviceId>(d)));
+      total += plan_.arenas[d].bytes;
+    }
+    const int64_t limit = program_.options().memory_limit_bytes;
+    if (limit > 0 && total > limit) {
+      return Exhausted("these input shapes take an arena of ", total, " bytes, the limit is ", limit);
+    }
+    for (SlotPlan& slot : plan_.slots) {
+      const SlotPlan& root = plan_.slots[slot.root];
+      if (slot.home == SlotPlan::Home::kArena) {
+        slot.home = root.home;
+        slot.offset = root.offset;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status PlaceInArena(DeviceId device) {
     std::vector<Buffer> buffers;
     std::vector<ByteOffset*> where;
     for (size_t s = 0; s < plan_.slots.size(); ++s) {
       SlotPlan& slot = plan_.slots[s];
-      if (slot.home != SlotPlan::Home::kArena || slot.root != static_cast<SlotIndex>(s)) continue;
+      if (slot.home != SlotPlan::Home::kArena || slot.root != static_cast<SlotIndex>(s) || program_.slots()[s].device != device) continue;
       WEFT_ASSIGN_OR_RETURN(const int64_t count, NumElements(*slot.type.shape.Concrete()));
       const int64_t element = static_cast<int64_t>(DTypeSize(slot.type.dtype));
       if (count > std::numeric_limits<int64_t>::max() / 2 / element) {
@@ -278,27 +326,15 @@ class Planner {
     }
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       StepPlan& step = plan_.steps[i];
-      if (step.kernel.plan == nullptr || step.kernel.plan->workspace_bytes == 0) continue;
+      if (step.kernel.plan == nullptr || step.kernel.plan->workspace_bytes == 0 || program_.steps()[i].device != device) continue;
       const auto t = static_cast<TimeStep>(i);
       buffers.push_back({t, t + 1, static_cast<ByteCount>(step.kernel.plan->workspace_bytes), kAlignment});
       where.push_back(&step.workspace);
     }
     const MemoryPlan memory = PlanGreedy(buffers);
-    const int64_t limit = program_.options().memory_limit_bytes;
-    if (limit > 0 && memory.height > limit) {
-      return Exhausted("these input shapes take an arena of ", memory.height, " bytes, the limit is ", limit);
-    }
     if (program_.options().check_plans) WEFT_RETURN_IF_ERROR(ValidatePlan(buffers, memory));
     for (size_t b = 0; b < buffers.size(); ++b) *where[b] = memory.offsets[b];
-    for (SlotPlan& slot : plan_.slots) {
-      const SlotPlan& root = plan_.slots[slot.root];
-      if (slot.home == SlotPlan::Home::kArena) {
-        slot.home = root.home;
-        slot.offset = root.offset;
-      }
-    }
-    plan_.arena_bytes = memory.height;
-    plan_.arena_lower_bound = memory.lower_bound;
+    plan_.arenas[static_cast<int>(device)] = {memory.height, memory.lower_bound};
     return absl::OkStatus();
   }
 

@@ -3,6 +3,7 @@
 #ifndef WEFT_RUNTIME_PLAN_H_
 #define WEFT_RUNTIME_PLAN_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,7 +30,8 @@ struct SlotPlan {
   std::optional<std::vector<Dim>> elements;  // of a small integer tensor, where known
   Home home = Home::kNone;
   Tensor value;               // kConstant
-  ByteOffset offset = 0;      // kArena
+  Tensor device_value;        // `value` in the memory of the slot's device, where that is not the CPU
+  ByteOffset offset = 0;      // kArena: of the slot's device
   SlotIndex root = kNoSlot;   // the slot whose memory this one uses: itself, or the one it is a view of or overwrites
 };
 
@@ -52,15 +54,19 @@ struct StepPlan {
   When when = When::kStatic;
   NodeView view;  // points into the plan's slots
   PlannedKernel kernel;
-  ByteOffset workspace = 0;     // in the arena
+  ByteOffset workspace = 0;     // in the arena of the step's device
   std::vector<SlotIndex> dead;  // kOwned and kRun slots whose last reader this step is
+};
+
+struct ArenaPlan {
+  ByteCount bytes = 0;
+  ByteCount lower_bound = 0;
 };
 
 struct Plan {
   std::vector<SlotPlan> slots;  // one for each of the program's
   std::vector<StepPlan> steps;
-  ByteCount arena_bytes = 0;
-  ByteCount arena_lower_bound = 0;
+  std::array<ArenaPlan, kDeviceCount> arenas;
 };
 
 absl::StatusOr<std::shared_ptr<const Plan>> MakePlan(const Program& program, absl::Span<const Value* const> inputs);

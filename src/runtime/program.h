@@ -16,6 +16,7 @@
 #include "graph/graph.h"
 #include "kernels/kernel.h"
 #include "runtime/device.h"
+#include "runtime/placement.h"
 
 namespace weft {
 
@@ -32,6 +33,7 @@ struct Slot {
   Tensor constant;  // a weight, else an empty handle
   MemoryClass memory = MemoryClass::kActivations;
   DeviceId device = DeviceId::kCpu;
+  Tensor device_constant;  // `constant` in the memory of `device`, where that is not the CPU
 };
 
 // A region of a step: its own program, and the outer slots that its captures read.
@@ -41,7 +43,14 @@ struct Body {
 };
 
 struct Step {
-  const Op* op = nullptr;
+  enum class Kind : uint8_t {
+    kKernel,
+    kCopy,  // input 0 on one device to output 0 on another; one of them is the CPU
+    kWait,  // for `device` to have done all it was given
+  };
+
+  Kind kind = Kind::kKernel;
+  const Op* op = nullptr;  // of a kernel
   std::string name;
   Attrs attrs;
   const Kernel* kernel = nullptr;
@@ -56,7 +65,8 @@ struct Step {
 struct LowerOptions {
   bool reference_only = false;  // only kernels of src/kernels/ref
   bool check_plans = false;     // run the O(n²) validator on every memory plan
-  int64_t memory_limit_bytes = 0;  // of one plan's arena; 0: none
+  int64_t memory_limit_bytes = 0;  // of one plan's arenas; 0: none
+  Placement placement = Placement::kCpu;
 };
 
 class Program {
@@ -71,6 +81,8 @@ class Program {
   const std::vector<SlotIndex>& captures() const { return captures_; }
   const std::vector<SlotIndex>& outputs() const { return outputs_; }
   const LowerOptions& options() const { return options_; }
+  // True where a step runs on another device than the CPU.
+  bool UsesDevices() const { return uses_devices_; }
   // Bytes of constants, bodies included; packed copies that kernels made are not counted.
   int64_t WeightsBytes() const;
 
@@ -85,6 +97,7 @@ class Program {
   std::vector<Step> steps_;
   std::vector<SlotIndex> inputs_, captures_, outputs_;
   LowerOptions options_;
+  bool uses_devices_ = false;
 
   static constexpr size_t kPlansKept = 16;
   mutable std::mutex mutex_;

@@ -265,9 +265,7 @@ struct Session::State {
   }
 
   static absl::StatusOr<Session> Make(std::unique_ptr<State> state) {
-    if (state->options.device != "cpu") {
-      return Unsupported("device '", state->options.device, "' is not available, expected 'cpu'");
-    }
+    WEFT_RETURN_IF_ERROR(ParsePlacement(state->options.device).status());
     const int threads = state->options.threads > 0 ? state->options.threads : AvailableThreads();
     state->threads = std::make_unique<ThreadBudget>(threads);
     WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Variant> variant, state->Build({}, false, true));
@@ -330,13 +328,13 @@ absl::StatusOr<ValueMap> Session::Run(const ValueMap& feeds, const RunOptions& o
     ThreadBudget::Grant grant(*state_->threads);
     results = execution->Run(inputs, control);
   }
-  const int64_t arena = execution->arena_bytes(), bound = execution->arena_lower_bound();
+  const ArenaPlan arena = execution->arena();
   variant->GiveBack(std::move(execution));
   WEFT_RETURN_IF_ERROR(results.status());
   {
     std::lock_guard lock(state_->mutex);
-    state_->stats.arena_bytes = arena;
-    state_->stats.arena_lower_bound_bytes = bound;
+    state_->stats.arena_bytes = arena.bytes;
+    state_->stats.arena_lower_bound_bytes = arena.lower_bound;
   }
   ValueMap outputs;
   for (size_t i = 0; i < results->size(); ++i) {
