@@ -61,6 +61,24 @@ TEST(QLinearConcat, EachTensorHasItsScale) {
               HasSubstr("has 6 inputs, expected 2 and then 3 for each tensor"));
 }
 
+TEST(QLinearAveragePool, ChannelsLastAndTies) {
+  QLinearAveragePoolAttrs attrs{.kernel_shape = {1, 2}, .pads = {0, 0, 0, 1}, .strides = {1, 2}};
+  const std::vector<uint8_t> x = {10, 20, 30, 100, 120, 141};
+  // [1, 2, 1, 3] and [1, 1, 3, 2]
+  EXPECT_THAT(Result(ops::QLinearAveragePool, attrs, {Bytes({1, 2, 1, 3}, x), Scale(1), Zero(0), Scale(2), Zero(1)}),
+              ElementsAre(8, 16, 56, 72));
+  attrs.channels_last = attrs.count_include_pad = true;
+  EXPECT_THAT(Result(ops::QLinearAveragePool, attrs, {Bytes({1, 1, 3, 2}, x), Scale(1), Zero(0), Scale(2), Zero(1)}),
+              ElementsAre(11, 31, 31, 36));
+}
+
+TEST(QLinearGlobalAveragePool, SeesTies) {
+  const Value x = Bytes({1, 2, 1, 2}, {10, 11, 12, 21});
+  const std::vector<Value> inputs = {x, Scale(0.03f), Zero(11), Scale(0.03f), Zero(11)};
+  EXPECT_THAT(Result(ops::QLinearGlobalAveragePool, QLinearGlobalAveragePoolAttrs{}, inputs), ElementsAre(11, 17));
+  EXPECT_THAT(Result(ops::QLinearGlobalAveragePool, QLinearGlobalAveragePoolAttrs{true}, inputs), ElementsAre(11, 16));
+}
+
 TEST(QLinearWhere, Chooses) {
   EXPECT_THAT(Result(ops::QLinearWhere, Attrs(),
                   {Tensor::Of<bool>({2}, {true, false}), Bytes({}, {10}), Scale(1), Zero(0), Bytes({}, {10}), Scale(2), Zero(5), Scale(1), Zero(1)}),
