@@ -4,8 +4,8 @@
     python3 onnx_backend.py --dest DIR
 
 DIR/node, DIR/simple: generated from the package's own case definitions; DIR/pytorch-*: copied from it. Each case gets a tolerance.json
-with the rtol and atol its definition states, or with those of ATOL; the cases of random operators say by which property they are
-checked.
+with the atol its definition states, or that of ATOL, and the rtol where it states another than usual;
+the cases of random operators say by which property they are checked.
 """
 import argparse
 import json
@@ -30,6 +30,9 @@ PROPERTY = {"test_bernoulli": "bernoulli", "test_bernoulli_double": "bernoulli",
 # NumPy transforms float32 signals in float32, so where the exact result is 0 these cases expect what its rounding left.
 ATOL = {"test_dft_inverse": 1e-6, "test_dft_inverse_opset19": 1e-6}
 
+# What cases have whose definition states no other.
+RTOL = 1e-3
+
 
 def serialize(value, info):
     """Bytes of the proto that the graph input or output `info` calls for."""
@@ -48,7 +51,9 @@ def serialize(value, info):
 
 
 def write_tolerance(folder, rtol, atol):
-    tolerance = {"rtol": rtol, "atol": atol}
+    tolerance = {"atol": atol}
+    if rtol != RTOL:  # infer-cli's own is RTOL too, but two units of the last place for bfloat16, as ONNX's runner has it
+        tolerance["rtol"] = rtol
     if folder.name in PROPERTY:
         tolerance["property"] = PROPERTY[folder.name]
     (folder / "tolerance.json").write_text(json.dumps(tolerance))
@@ -72,7 +77,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dest", type=Path, required=True)
     args = parser.parse_args()
-    done = args.dest / f".complete-{onnx.__version__}-2"  # 2: of this script's output
+    done = args.dest / f".complete-{onnx.__version__}-3"  # 3: of this script's output
     if done.exists():
         print(f"{args.dest}: complete")
         return

@@ -328,13 +328,17 @@ void SoftmaxRow(const T* x, T* y, int64_t n, int64_t stride) {
       for (int64_t i = 0; i < n; ++i) sum += y[i * stride] = std::exp(x[i * stride] - largest);
       const C scale = 1 / sum;
       for (int64_t i = 0; i < n; ++i) y[i * stride] *= scale;
+    } else if constexpr (kKind == SoftmaxKind::kSoftmax) {
+      // Each step is rounded to the 16-bit type, as by the ops of the specification's function body; but a sum that such a type
+      // has no room for stays as it is.
+      auto exponential = [&](int64_t i) { return C(T(std::exp(C(T(static_cast<C>(x[i * stride]) - largest))))); };
+      for (int64_t i = 0; i < n; ++i) sum += exponential(i);
+      if (const C rounded = C(T(sum)); std::isfinite(rounded)) sum = rounded;
+      for (int64_t i = 0; i < n; ++i) y[i * stride] = T(exponential(i) / sum);
     } else {
       for (int64_t i = 0; i < n; ++i) sum += std::exp(static_cast<C>(x[i * stride]) - largest);
       const C log_sum = std::log(sum);
-      for (int64_t i = 0; i < n; ++i) {
-        const C shifted = static_cast<C>(x[i * stride]) - largest;
-        y[i * stride] = T(kKind == SoftmaxKind::kLog ? shifted - log_sum : std::exp(shifted) / sum);
-      }
+      for (int64_t i = 0; i < n; ++i) y[i * stride] = T(static_cast<C>(x[i * stride]) - largest - log_sum);
     }
   }
 }
