@@ -1,5 +1,6 @@
 // Act(Conv(X, W, B)) -> weft.FusedConv<Act>(X, W, B); Act(MatMul(A, B)) and Act(weft.FusedMatMul(A, B, bias)) -> weft.FusedMatMul<Act>:
-// Relu, LeakyRelu, Clip with constant bounds, Sigmoid, Tanh, HardSigmoid, HardSwish; fp32, the product read by nothing else.
+// Relu, LeakyRelu, Clip with constant bounds, Sigmoid, Tanh, HardSigmoid, HardSwish; fp32, the product read by nothing else. Approximates: Relu,
+// Clip and HardSigmoid of NaN may become one of their bounds (kernels/onednn/primitive.h).
 #include <limits>
 #include <optional>
 

@@ -79,7 +79,8 @@ struct UnaryPlan : KernelPlan {
 // Runs the node's UnaryPlan on input 0 and output 0.
 absl::Status RunUnary(RunContext& ctx);
 
-// The eltwise post-op of an activation (graph/ops/fused.h); nothing is added for "".
+// The eltwise post-op of an activation (graph/ops/fused.h); nothing is added for "". Where the product is NaN, oneDNN's Relu, Clip and
+// HardSigmoid give one of their bounds.
 absl::Status AppendActivation(dnnl::post_ops& post_ops, const std::string& activation, float alpha, float beta);
 
 // Refuses everything but fp32 in inputs [0, count) that are present.
