@@ -7,13 +7,10 @@
 
 #include "kernels/kernel.h"
 #include "kernels/ref/dispatch.h"
+#include "kernels/ref/wrapping.h"
 
 namespace weft {
 namespace {
-
-// Integers wrap around: they are added, subtracted and multiplied as unsigned numbers, wide enough that no promotion makes them signed.
-template <class T>
-using Wrapping = std::conditional_t<(sizeof(T) < 4), uint32_t, std::make_unsigned_t<T>>;
 
 template <class Fn>
 absl::Status RunArithmetic(RunContext& ctx, Fn fn) {
