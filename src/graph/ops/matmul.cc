@@ -24,42 +24,11 @@ absl::Status InferMatMul(InferContext& ctx) {
   return absl::OkStatus();
 }
 
-// Input i is broadcast to [m, n]: each of its dims is 1 or that of the product.
-absl::Status CheckAddend(const InferContext& ctx, int i, const Dim& m, const Dim& n) {
-  if (!ctx.HasInput(i) || !ctx.shape(i).has_rank()) return absl::OkStatus();
-  const Shape& c = ctx.shape(i);
-  auto fits = [](const Dim& from, const Dim& to) { return !from.is_constant() || !to.is_constant() || from == Dim(1) || from == to; };
-  const int rank = c.rank();
-  if (rank <= 2 && (rank < 1 || fits(c[rank - 1], n)) && (rank < 2 || fits(c[0], m))) return absl::OkStatus();
-  return Invalid("input ", i, " (C) has shape ", c.ToString(), ", expected one that broadcasts to [", m.ToString(), ",", n.ToString(), "]");
-}
-
 absl::Status InferGemm(InferContext& ctx) {
   const auto& attrs = ctx.attrs<GemmAttrs>();
   WEFT_ASSIGN_OR_RETURN(Shape shape, InferGemmShape(ctx, attrs.transA, attrs.transB));
   ctx.SetOutput(0, FirstKnown(ctx, 0, 1), std::move(shape));
   return absl::OkStatus();
-}
-
-// The zero point or scale in input i: one element, a vector with one for each row (column) of the operand, or the operand's shape with 1
-// in place of the summed axis.
-absl::Status CheckPerLine(const InferContext& ctx, int i, std::string_view operand, const Shape& of, bool rows) {
-  const Shape& shape = ctx.shape(i);
-  if (!ctx.HasInput(i) || !shape.has_rank() || !of.has_rank()) return absl::OkStatus();
-  if (of.rank() < 2) return CheckPerTensor(ctx, i, operand);
-  if (shape.rank() <= 1) return CheckPerTensorOrChannel(ctx, i, operand, of, of.rank() - (rows ? 2 : 1));
-  const int summed = of.rank() - (rows ? 1 : 2);
-  bool fits = shape.rank() == of.rank(), one = true;
-  for (int axis = 0; axis < shape.rank(); ++axis) {
-    const Dim& d = shape[axis];
-    if (d.is_constant() && d != Dim(1)) one = false;
-    if (!fits) continue;
-    const Dim want = axis == summed ? Dim(1) : of[axis];
-    fits = !d.is_constant() || !want.is_constant() || d == want;
-  }
-  if (fits || one) return absl::OkStatus();
-  return Invalid("input ", i, " (", operand, ") has shape ", shape.ToString(), ", expected a scalar, or one value for each ",
-                 rows ? "row" : "column", " of ", of.ToString());
 }
 
 absl::Status InferMatMulInteger(InferContext& ctx) {
@@ -100,6 +69,34 @@ Cost GemmCost(const NodeView& node) {
 }
 
 }  // namespace
+
+absl::Status CheckAddend(const InferContext& ctx, int i, const Dim& m, const Dim& n) {
+  if (!ctx.HasInput(i) || !ctx.shape(i).has_rank()) return absl::OkStatus();
+  const Shape& c = ctx.shape(i);
+  auto fits = [](const Dim& from, const Dim& to) { return !from.is_constant() || !to.is_constant() || from == Dim(1) || from == to; };
+  const int rank = c.rank();
+  if (rank <= 2 && (rank < 1 || fits(c[rank - 1], n)) && (rank < 2 || fits(c[0], m))) return absl::OkStatus();
+  return Invalid("input ", i, " (C) has shape ", c.ToString(), ", expected one that broadcasts to [", m.ToString(), ",", n.ToString(), "]");
+}
+
+absl::Status CheckPerLine(const InferContext& ctx, int i, std::string_view operand, const Shape& of, bool rows) {
+  const Shape& shape = ctx.shape(i);
+  if (!ctx.HasInput(i) || !shape.has_rank() || !of.has_rank()) return absl::OkStatus();
+  if (of.rank() < 2) return CheckPerTensor(ctx, i, operand);
+  if (shape.rank() <= 1) return CheckPerTensorOrChannel(ctx, i, operand, of, of.rank() - (rows ? 2 : 1));
+  const int summed = of.rank() - (rows ? 1 : 2);
+  bool fits = shape.rank() == of.rank(), one = true;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const Dim& d = shape[axis];
+    if (d.is_constant() && d != Dim(1)) one = false;
+    if (!fits) continue;
+    const Dim want = axis == summed ? Dim(1) : of[axis];
+    fits = !d.is_constant() || !want.is_constant() || d == want;
+  }
+  if (fits || one) return absl::OkStatus();
+  return Invalid("input ", i, " (", operand, ") has shape ", shape.ToString(), ", expected a scalar, or one value for each ",
+                 rows ? "row" : "column", " of ", of.ToString());
+}
 
 absl::StatusOr<Shape> InferMatMulShape(InferContext& ctx, const Shape& a, const Shape& b) {
   if (!a.has_rank() || !b.has_rank()) return Shape();

@@ -3,6 +3,7 @@
 #define WEFT_GRAPH_OPS_MATMUL_H_
 
 #include <cstdint>
+#include <string_view>
 
 #include "graph/attributes.h"
 #include "graph/infer.h"
@@ -23,6 +24,12 @@ absl::StatusOr<Shape> InferMatMulShape(InferContext& ctx, const Shape& a, const 
 
 // The shape [m, n] of Gemm's A, B and C in inputs 0 to 2, after checking types, ranks and dims.
 absl::StatusOr<Shape> InferGemmShape(InferContext& ctx, bool trans_a, bool trans_b);
+
+// Input i (if present) is broadcast to [m, n]: each of its dims is 1 or that of the product.
+absl::Status CheckAddend(const InferContext& ctx, int i, const Dim& m, const Dim& n);
+// The zero point or scale in input i (if present): one element, a vector with one for each row (column) of the operand, or the operand's
+// shape with 1 in place of the summed axis.
+absl::Status CheckPerLine(const InferContext& ctx, int i, std::string_view operand, const Shape& of, bool rows);
 
 // FLOPs of a product whose output has this many elements and whose sums have `depth` terms; output 0 of the node.
 Cost MatMulCost(const NodeView& node, int64_t depth);
