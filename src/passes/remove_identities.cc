@@ -1,6 +1,6 @@
 // Identity(x) -> x, and every op that gives back its operand as it is: a Cast to the type it has, a Transpose that moves no axis, a
 // Reshape, Flatten, Squeeze, Unsqueeze or Expand to the shape it has, a Slice of everything, a Pad by nothing, a Concat, Sum, Max,
-// Min or Mean of one operand, a Dropout that does not train.
+// Min or Mean of one operand, a Dropout that does not train, an OptionalGetElement of what is no optional.
 #include <algorithm>
 
 #include "graph/ops/shape.h"
@@ -26,6 +26,7 @@ bool GivesBackOperand(const Graph& graph, const GraphNode& node, const KnownElem
     return node.inputs.size() < 3 || node.inputs[2] == ValueId::kNone || AllEqual(graph.Constant(node.inputs[2]), 0);
   }
   const Type &in = graph.value(node.inputs[0]).type, &out = graph.value(node.outputs[0]).type;
+  if (op == &ops::OptionalGetElement) return in.is_tensor() || in.kind == Type::Kind::kSequence;
   if (op == &ops::Cast || op == &ops::CastLike) return in.is_tensor() && in.dtype != DType::kUndefined && in.dtype == out.dtype;
   if (op == &ops::Transpose) {
     if (!in.is_tensor() || !in.shape.has_rank()) return false;

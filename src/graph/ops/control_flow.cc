@@ -1,34 +1,21 @@
 // If, Loop, Scan, SequenceMap: ops that run regions (ONNX Operators.md).
 #include "graph/ops/control_flow.h"
 
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "graph/infer.h"
 #include "graph/op.h"
 #include "graph/ops/dtype_sets.h"
+#include "graph/ops/sequence.h"
 
 namespace weft {
 namespace {
-
-// What is true of both types: dims that differ get fresh symbols, other ranks an unknown one. Errors: other kinds or element types.
-absl::StatusOr<Type> Join(InferContext& ctx, const Type& a, const Type& b, std::string_view what) {
-  if (a == b || b.kind == Type::Kind::kUnknown) return a;
-  if (a.kind == Type::Kind::kUnknown) return b;
-  if (a.kind != b.kind || (a.dtype != b.dtype && a.dtype != DType::kUndefined && b.dtype != DType::kUndefined)) {
-    return Invalid(what, " is ", a.ToString(), " in one place and ", b.ToString(), " in the other, expected one type");
-  }
-  if (!a.is_tensor()) {
-    if (a.elem == nullptr || b.elem == nullptr) return a;
-    WEFT_ASSIGN_OR_RETURN(Type elem, Join(ctx, *a.elem, *b.elem, what));
-    Type joined = a;
-    joined.elem = std::make_shared<const Type>(std::move(elem));
-    return joined;
-  }
-  const DType dtype = a.dtype != DType::kUndefined ? a.dtype : b.dtype;
-  if (!a.shape.has_rank() || !b.shape.has_rank() || a.shape.rank() != b.shape.rank()) return Type::OfTensor(dtype);
-  std::vector<Dim> dims;
-  for (int i = 0; i < a.shape.rank(); ++i) dims.push_back(a.shape[i] == b.shape[i] ? a.shape[i] : ctx.FreshDim());
-  return Type::OfTensor(dtype, Shape(std::move(dims)));
-}
 
 absl::Status CheckCondition(const InferContext& ctx, int i) {
   WEFT_RETURN_IF_ERROR(ctx.CheckDType(i, "cond", kBoolType));
@@ -49,10 +36,47 @@ absl::Status InferIf(InferContext& ctx) {
     }
   }
   for (size_t i = 0; i < outputs; ++i) {
-    WEFT_ASSIGN_OR_RETURN(Type type, Join(ctx, then_types[i], else_types[i], absl::StrCat("output ", i)));
+    WEFT_ASSIGN_OR_RETURN(Type type, JoinTypes(ctx, then_types[i], else_types[i], absl::StrCat("output ", i)));
     ctx.SetOutput(static_cast<int>(i), std::move(type));
   }
   return absl::OkStatus();
+}
+
+// Nothing is said of shapes any more, which cannot widen further.
+Type WithoutShapes(const Type& type) {
+  if (type.is_tensor()) return Type::OfTensor(type.dtype);
+  Type bare = type;
+  if (type.elem != nullptr) bare.elem = std::make_shared<const Type>(WithoutShapes(*type.elem));
+  return bare;
+}
+
+// `joined` holds for values that `in` does not. A dim that is a symbol of the carried value alone, not among those it was `given`, says nothing
+// already: another fresh one says no more.
+bool SaysLess(const Type& in, const Type& joined, const std::set<std::string>& given) {
+  if (joined.kind != in.kind || joined.dtype != in.dtype) return true;
+  if (!in.is_tensor()) {
+    if (in.elem == nullptr || joined.elem == nullptr) return in.elem != joined.elem;
+    return SaysLess(*in.elem, *joined.elem, given);
+  }
+  if (!in.shape.has_rank()) return false;
+  if (!joined.shape.has_rank()) return true;
+  for (int a = 0; a < in.shape.rank(); ++a) {
+    const std::optional<std::string> symbol = in.shape[a].symbol();
+    if (joined.shape[a] != in.shape[a] && (!symbol || given.contains(*symbol))) return true;
+  }
+  return false;
+}
+
+std::set<std::string> SymbolsOf(absl::Span<const Type> types) {
+  std::set<std::string> symbols;
+  for (const Type& outermost : types) {
+    for (const Type* type = &outermost; type != nullptr; type = type->elem.get()) {
+      for (const Dim& d : type->shape.dims()) {
+        if (const std::optional<std::string> symbol = d.symbol()) symbols.insert(*symbol);
+      }
+    }
+  }
+  return symbols;
 }
 
 // A carried value's type holds for every iteration: it is widened until the body gives back what it got.
@@ -60,6 +84,7 @@ constexpr int kMaxWidenings = 8;
 
 absl::StatusOr<std::vector<Type>> InferCarried(InferContext& ctx, std::vector<Type>& inputs, size_t first_carried, size_t carried,
                                                size_t first_result) {
+  const std::set<std::string> given = SymbolsOf(inputs);
   for (int round = 0;; ++round) {
     WEFT_ASSIGN_OR_RETURN(std::vector<Type> outputs, ctx.Region(0, inputs));
     if (outputs.size() < first_result + carried) {
@@ -69,23 +94,9 @@ absl::StatusOr<std::vector<Type>> InferCarried(InferContext& ctx, std::vector<Ty
     for (size_t i = 0; i < carried; ++i) {
       Type& in = inputs[first_carried + i];
       const Type& out = outputs[first_result + i];
-      WEFT_ASSIGN_OR_RETURN(Type joined, Join(ctx, in, out, absl::StrCat("loop-carried value ", i)));
-      // In the end nothing is said of the shape at all, which cannot widen further.
-      if (round >= kMaxWidenings && joined.is_tensor()) joined = Type::OfTensor(joined.dtype);
-      // A dim that is a symbol of the carried value alone says nothing already: another fresh one says no more.
-      bool wider = joined.kind != in.kind || joined.dtype != in.dtype;
-      if (joined.is_tensor() && in.is_tensor()) {
-        if (in.shape.has_rank() && !joined.shape.has_rank()) wider = true;
-        if (in.shape.has_rank() && joined.shape.has_rank()) {
-          for (int a = 0; a < in.shape.rank(); ++a) {
-            const auto symbol = in.shape[a].symbol();
-            if (joined.shape[a] != in.shape[a] && !(round > 0 && symbol && symbol->rfind("unk__", 0) == 0)) wider = true;
-          }
-        }
-      } else if (joined != in) {
-        wider = true;
-      }
-      if (wider) {
+      WEFT_ASSIGN_OR_RETURN(Type joined, JoinTypes(ctx, in, out, absl::StrCat("loop-carried value ", i)));
+      if (round >= kMaxWidenings) joined = WithoutShapes(joined);
+      if (SaysLess(in, joined, given)) {
         in = std::move(joined);
         changed = true;
       }
@@ -174,18 +185,11 @@ absl::Status InferScan(InferContext& ctx) {
   return absl::OkStatus();
 }
 
-// What of an item's type holds for all of them: its dims may differ from item to item.
-Type ItemType(InferContext& ctx, const Type& sequence) {
-  if (sequence.elem == nullptr) return Type::Unknown();
-  if (!sequence.elem->is_tensor() || !sequence.elem->shape.has_rank()) return *sequence.elem;
-  return Type::OfTensor(sequence.elem->dtype, ctx.FreshShape(sequence.elem->shape.rank()));
-}
-
 absl::Status InferSequenceMap(InferContext& ctx) {
   std::vector<Type> inputs;
   for (int i = 0; i < ctx.num_inputs(); ++i) {
     const Type& type = ctx.input(i);
-    if (i == 0 && type.kind != Type::Kind::kSequence && type.kind != Type::Kind::kUnknown) return Invalid("input 0 is a ", type.ToString(), ", expected a sequence");
+    if (i == 0) WEFT_RETURN_IF_ERROR(CheckSequence(ctx, 0, "input_sequence"));
     inputs.push_back(type.kind == Type::Kind::kSequence ? ItemType(ctx, type) : type);
   }
   WEFT_ASSIGN_OR_RETURN(const std::vector<Type> outputs, ctx.Region(0, inputs));
