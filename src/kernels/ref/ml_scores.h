@@ -63,32 +63,29 @@ void TransformScores(PostTransform transform, absl::Span<T> scores) {
   }
 }
 
-// Two classes of which the model scores one.
-enum class OtherClass : uint8_t {
-  kAbsent,      // there is one class
-  kComplement,  // scores are probabilities: the other's is 1 - p
-  kOpposite,    // scores are margins: the other's is -s
-};
-
-// `score` is the one that there is; `out` has one element, or two where there is another class.
+// Two classes and one score, that of the second: a probability where the model's parts are all positive, else a margin around zero.
 template <class T>
-void WriteSingleScore(PostTransform transform, T score, OtherClass other, absl::Span<float> out) {
-  if (transform == PostTransform::kProbit) score = Probit(score);
-  out[0] = static_cast<float>(score);
-  if (out.size() < 2) return;
-  if (transform == PostTransform::kProbit || other == OtherClass::kAbsent) {
-    out[1] = 0;
-  } else if (other == OtherClass::kComplement) {
-    out[0] = static_cast<float>(1 - score);
-    out[1] = static_cast<float>(score);
-  } else if (transform == PostTransform::kLogistic) {
-    out[0] = static_cast<float>(Logistic(-score));
-    out[1] = static_cast<float>(Logistic(score));
-  } else {
-    out[0] = static_cast<float>(-score);
-    out[1] = static_cast<float>(score);
+struct BinaryScore {
+  T score;
+  bool is_probability;
+
+  bool second() const { return score > (is_probability ? T(0.5) : T(0)); }
+  void Write(PostTransform transform, float* out) const {
+    switch (transform) {
+      case PostTransform::kLogistic:
+        out[0] = static_cast<float>(Logistic(-score));
+        out[1] = static_cast<float>(Logistic(score));
+        return;
+      case PostTransform::kProbit:
+        out[0] = static_cast<float>(Probit(1 - score));
+        out[1] = static_cast<float>(Probit(score));
+        return;
+      default:  // the softmax of one score would say nothing
+        out[0] = static_cast<float>(is_probability ? 1 - score : -score);
+        out[1] = static_cast<float>(score);
+    }
   }
-}
+};
 
 // Writes labels, whichever of the two lists holds them.
 class LabelWriter {
@@ -103,13 +100,12 @@ class LabelWriter {
       out_->data<std::string>()[row] = strings_[label];
     }
   }
-  // Where there is one class: 1 or 0 instead of its label.
-  void WriteFlag(int64_t row, bool flag) const {
-    if (out_ == nullptr) return;
-    if (strings_.empty()) {
-      out_->data<int64_t>()[row] = flag ? 1 : 0;
+  // Where there is one class: integers say whether it is the case, 1 or 0.
+  void WriteOnly(int64_t row, bool is_case) const {
+    if (out_ != nullptr && strings_.empty()) {
+      out_->data<int64_t>()[row] = is_case ? 1 : 0;
     } else {
-      out_->data<std::string>()[row] = flag ? '1' : '0';
+      Write(row, 0);
     }
   }
 

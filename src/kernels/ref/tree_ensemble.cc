@@ -2,6 +2,7 @@
 #include "graph/ops/tree_ensemble.h"
 
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "kernels/kernel.h"
@@ -16,8 +17,9 @@ template <class T>
 struct TreeState : KernelState {
   Forest<T> forest;
   std::vector<T> base_values;
-  // Two classes of which the trees vote on one; and whether no vote is negative, which makes a sum a probability.
-  bool votes_on_one_class = false, votes_are_positive = true;
+  // Of two classes, the one that all votes are for; and whether no vote is negative, which makes a sum a probability.
+  std::optional<int64_t> voted_class;
+  bool votes_are_positive = true;
 };
 
 // The form of the attributes that TreeEnsembleClassifier and TreeEnsembleRegressor have in common.
@@ -53,11 +55,11 @@ absl::StatusOr<std::unique_ptr<KernelState>> PrepareTyped(const TreeEnsembleClas
   WEFT_ASSIGN_OR_RETURN(state->forest, BuildForest<T>(lists, classes));
   WEFT_ASSIGN_OR_RETURN(state->base_values, FloatsOrTensor<T>(attrs.base_values, attrs.base_values_as_tensor, "base_values"));
   const auto bases = static_cast<int64_t>(state->base_values.size());
-  if (bases != 0 && bases != classes && !(classes <= 2 && bases == 1)) {
+  const std::set<int64_t> voted(attrs.class_ids.begin(), attrs.class_ids.end());
+  if (classes == 2 && voted.size() == 1) state->voted_class = *voted.begin();
+  if (bases != 0 && bases != classes && !(state->voted_class && bases == 1)) {
     return Invalid("attribute 'base_values' has ", bases, " elements, expected ", classes, ", one for each class");
   }
-  const std::set<int64_t> voted(attrs.class_ids.begin(), attrs.class_ids.end());
-  state->votes_on_one_class = classes == 2 && voted.size() == 1;
   for (const auto& vote : state->forest.votes) state->votes_are_positive &= vote.weight >= 0;
   return state;
 }
@@ -128,33 +130,29 @@ absl::Status ForEachRow(const Tensor& input, const Forest<T>& forest, Row row) {
   return absl::OkStatus();
 }
 
-// Two classes, or one: what the scores mean depends on how many of them the trees vote on.
+// Writes the label and the probabilities that sums of votes come to.
 template <class T>
-void WriteBinary(const TreeState<T>& state, PostTransform transform, absl::Span<Score<T>> scores, int64_t row, const LabelWriter& labels,
-                 absl::Span<float> out) {
+void Decide(const TreeState<T>& state, PostTransform transform, absl::Span<T> scores, int64_t row, const LabelWriter& labels, float* out) {
   const std::vector<T>& base = state.base_values;
-  Score<T> first = scores[0], second = scores.size() > 1 ? scores[1] : Score<T>();
-  if (base.size() == 2 && !second.given) {
-    second = {base[1] + first.value, true};
-    first.value = -second.value;
-  } else if (base.size() == 2) {
-    first.value += base[0];
-    second.value += base[1];
-  } else if (base.size() == 1) {
-    first.value += base[0];
-  }
-  const T positive = second.given ? second.value : first.value;
-  OtherClass other = OtherClass::kAbsent;
-  if (state.votes_on_one_class) {
-    other = state.votes_are_positive ? OtherClass::kComplement : OtherClass::kOpposite;
-    labels.Write(row, positive > (state.votes_are_positive ? T(0.5) : T(0)) ? 1 : 0);
+  if (state.voted_class && base.size() == 1) {
+    scores[*state.voted_class] += base[0];
   } else {
-    labels.WriteFlag(row, positive > 0);
+    for (size_t k = 0; k < base.size(); ++k) scores[k] += base[k];
   }
-  if (!second.given) return WriteSingleScore(transform, first.value, other, out);
-  T both[2] = {first.value, second.value};
-  TransformScores<T>(transform, absl::MakeSpan(both));
-  std::copy_n(both, out.size(), out.data());
+  if (scores.size() == 1) {
+    labels.WriteOnly(row, scores[0] > 0);
+    if (transform == PostTransform::kProbit) scores[0] = Probit(scores[0]);
+  } else if (state.voted_class) {
+    // Votes on the first class alone are for the second, by the custom of the exporters.
+    const BinaryScore<T> binary{scores[*state.voted_class], state.votes_are_positive};
+    labels.Write(row, binary.second() ? 1 : 0);
+    if (*state.voted_class == 0) return binary.Write(transform, out);
+    TransformScores<T>(transform, scores);
+  } else {
+    labels.Write(row, std::max_element(scores.begin(), scores.end()) - scores.begin());
+    TransformScores<T>(transform, scores);
+  }
+  std::copy(scores.begin(), scores.end(), out);
 }
 
 template <class T>
@@ -168,18 +166,11 @@ absl::Status ClassifyTyped(RunContext& ctx) {
   return ForEachRow<T>(ctx.input(0), state.forest, [&](int64_t begin, int64_t end, const T* x, int64_t features) {
     std::vector<Score<T>> scores(classes);
     std::vector<T> values(classes);
-    std::vector<float> out(classes);
+    std::vector<float> unused(classes);
     for (int64_t i = begin; i < end; ++i, x += features) {
       AddVotes<T>(state.forest, TreeAggregate::kSum, x, absl::MakeSpan(scores));
-      if (classes <= 2) {
-        WriteBinary<T>(state, transform, absl::MakeSpan(scores), i, labels, absl::MakeSpan(out));
-      } else {
-        for (int64_t k = 0; k < classes; ++k) values[k] = scores[k].value + (state.base_values.empty() ? T(0) : state.base_values[k]);
-        labels.Write(i, std::max_element(values.begin(), values.end()) - values.begin());
-        TransformScores<T>(transform, absl::MakeSpan(values));
-        std::copy(values.begin(), values.end(), out.begin());
-      }
-      if (probabilities != nullptr) std::copy(out.begin(), out.end(), probabilities + i * classes);
+      for (int64_t k = 0; k < classes; ++k) values[k] = scores[k].value;
+      Decide<T>(state, transform, absl::MakeSpan(values), i, labels, probabilities != nullptr ? probabilities + i * classes : unused.data());
     }
   });
 }
