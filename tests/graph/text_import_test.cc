@@ -78,5 +78,17 @@ main (float[2,3] x) => (float[2,3] y) { y = com.microsoft.)", op, R"( (x) }
   EXPECT_THAT(Print(unknown->graph), testing::HasSubstr("Neg (x)"));
 }
 
+TEST(TextImport, RequiredOutputsAreThereWithoutNames) {
+  onnx::ModelProto proto;
+  const auto status = onnx::OnnxParser::Parse(proto, R"(<ir_version: 10, opset_import: ["" : 22]>
+main (float[2,3] x, int64[1] k) => (int64[2,K] i) { v, i = TopK (x, k) })");
+  ASSERT_TRUE(status.IsOK()) << status.ErrorMessage();
+  proto.mutable_graph()->mutable_node(0)->set_output(0, "");
+  auto imported = ImportModelFromMemory(proto.SerializeAsString(), "");
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const Graph& graph = imported->graph;
+  EXPECT_NE(graph.node(graph.first_node()).outputs[0], ValueId::kNone);
+}
+
 }  // namespace
 }  // namespace weft

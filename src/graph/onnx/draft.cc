@@ -45,6 +45,10 @@ absl::Status AppendNode(Graph& graph, Draft draft) {
   WEFT_RETURN_IF_ERROR(CheckOperands(*op, draft.inputs, draft.outputs));
   WEFT_RETURN_IF_ERROR(CheckBodies(*op, draft));
   WEFT_ASSIGN_OR_RETURN(Attrs attrs, MakeAttrs(*op, draft));
+  // Kernels write the outputs that every node has, whether the file names them or not.
+  for (size_t i = 0; i < draft.outputs.size() && static_cast<int>(i) < op->outputs.min; ++i) {
+    if (draft.outputs[i] == ValueId::kNone) draft.outputs[i] = graph.AddValue(absl::StrCat(draft.name, "/", draft.op_type), Type::Unknown());
+  }
   const NodeId id = graph.AddNode(op, draft.name, std::move(draft.inputs), std::move(draft.outputs), std::move(attrs));
   for (std::string_view region : op->regions) {
     const auto body = std::find_if(draft.bodies.begin(), draft.bodies.end(), [&](const DraftBody& b) { return b.attribute == region; });
