@@ -24,14 +24,14 @@ struct SessionOptions {
   std::string device = "cpu";
   int threads = 0;        // threads that all runs of this session share; 0: as many as this process may use
   int opt_level = 3;      // 0: no passes; 3: all
-  std::vector<std::string> disabled_passes;  // by name, see docs/architecture.md
+  std::vector<std::string> disabled_passes = {};  // by name, see docs/architecture.md
   bool strict_math = false;                  // only passes that never change a bit of the result
   bool reference_kernels = false;            // only the plain kernels that are the oracle of all others
   bool check_plans = false;                  // validate every memory plan, pair by pair
   bool verify_passes = false;                // check every invariant of the graph behind each pass
   int64_t memory_limit_bytes = 0;            // of the planned arena; 0: none
   // Called behind each pass that changed the graph, with the graph as text.
-  std::function<void(std::string_view pass, const std::string& graph)> print_changed;
+  std::function<void(std::string_view pass, const std::string& graph)> print_changed = {};
 };
 
 // A named input or output of a model.
@@ -47,7 +47,7 @@ struct ValueInfo {
 
 struct RunOptions {
   const std::atomic<bool>* cancelled = nullptr;                     // set it to stop the run between steps: Cancelled
-  std::optional<std::chrono::steady_clock::time_point> deadline;    // past it the run stops: DeadlineExceeded
+  std::optional<std::chrono::steady_clock::time_point> deadline = {};  // past it the run stops: DeadlineExceeded
   uint64_t seed = 0;                                                // of random operators without a seed attribute
 };
 
