@@ -41,5 +41,24 @@ TEST(NonZero, ManyBlocks) {
   EXPECT_EQ(Places(x, {2, static_cast<int64_t>(expected.size()) / 2}), expected);
 }
 
+TEST(Compress, ShortAndLongConditions) {
+  const Tensor x = Tensor::Of<std::string>({2, 3}, {"a", "b", "c", "d", "e", "f"});
+  auto pick = [&](std::optional<int64_t> axis, std::vector<bool> condition) {
+    const auto n = static_cast<int64_t>(condition.size());
+    Tensor bits = *Tensor::Allocate(DType::kBool, {n});
+    std::copy(condition.begin(), condition.end(), bits.data<bool>());
+    auto out = Evaluate(ops::Compress, CompressAttrs{axis}, {x, bits});
+    if (!out.ok()) return std::string(out.status().message());
+    std::string text = DimsToString((*out)[0].tensor().dims());
+    for (const std::string& s : (*out)[0].tensor().span<std::string>()) text += s;
+    return text;
+  };
+  EXPECT_EQ(pick(std::nullopt, {false, true, false, true}), "[2]bd");
+  EXPECT_EQ(pick(-1, {true, false, true}), "[2,2]acdf");
+  EXPECT_EQ(pick(0, {false, true, false, false}), "[1,3]def");
+  EXPECT_EQ(pick(1, {}), "[2,0]");
+  EXPECT_THAT(pick(0, {false, false, true}), HasSubstr("index 2 is out of range for axis 0 of size 2"));
+}
+
 }  // namespace
 }  // namespace weft

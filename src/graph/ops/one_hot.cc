@@ -28,7 +28,8 @@ absl::StatusOr<Dim> Depth(InferContext& ctx) {
   Dim depth = ctx.FreshDim();
   if (const std::vector<Dim>* elements = ctx.elements(1); elements != nullptr && elements->size() == 1) {
     depth = elements->front();
-  } else if (const Tensor* tensor = ctx.tensor(1); tensor != nullptr && tensor->size() == 1) {
+  } else if (const Tensor* tensor = ctx.tensor(1);
+             tensor != nullptr && tensor->size() == 1 && (IsFloat(tensor->dtype()) || tensor->dtype() == DType::kUint64)) {
     const double value = DepthOf(*tensor);  // beyond 2^53 no tensor has room
     if (!(std::abs(value) < 0x1p62)) return Invalid("input 1 (depth) is ", value, ", expected a size");
     depth = static_cast<int64_t>(value);

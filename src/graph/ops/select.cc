@@ -47,8 +47,30 @@ absl::Status InferNonZero(InferContext& ctx) {
   return absl::OkStatus();
 }
 
+absl::Status InferCompress(InferContext& ctx) {
+  WEFT_RETURN_IF_ERROR(CheckTensor(ctx, 0, "input"));
+  WEFT_RETURN_IF_ERROR(ctx.CheckRankAtLeast(0, "input", 1));
+  WEFT_RETURN_IF_ERROR(ctx.CheckDType(1, "condition", kBoolType));
+  WEFT_RETURN_IF_ERROR(ctx.CheckRank(1, "condition", 1));
+  Dim count = ctx.FreshDim();
+  if (const std::optional<std::vector<int64_t>> condition = ctx.ints(1)) {
+    count = std::count_if(condition->begin(), condition->end(), [](int64_t c) { return c != 0; });
+  }
+  Shape out = ctx.shape(0);
+  if (!ctx.attrs<CompressAttrs>().axis) {
+    out = Shape({count});
+  } else if (out.has_rank()) {
+    WEFT_ASSIGN_OR_RETURN(const int axis, InferContext::NormalizeAxis(*ctx.attrs<CompressAttrs>().axis, out.rank()));
+    out[axis] = count;
+  }
+  ctx.SetOutput(0, ctx.dtype(0), std::move(out));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
+constinit const Op ops::Compress = {.name = "Compress", .since_version = 28, .inputs = 2, .outputs = 1, .attrs = &kAttrSchema<CompressAttrs>,
+                                    .traits = kDataDependent, .infer = &InferCompress};
 constinit const Op ops::NonZero = {.name = "NonZero", .since_version = 13, .inputs = 1, .outputs = 1, .traits = kDataDependent,
                                    .infer = &InferNonZero};
 

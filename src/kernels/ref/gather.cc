@@ -7,6 +7,7 @@
 #include "kernels/ref/dispatch.h"
 #include "kernels/ref/indices.h"
 #include "kernels/ref/strided.h"
+#include "kernels/ref/take.h"
 
 namespace weft {
 namespace {
@@ -25,25 +26,13 @@ void GatherBlocks(const T* from, T* to, int64_t count, int64_t block, Offset off
 
 absl::Status RunGather(RunContext& ctx) {
   const Tensor& data = ctx.input(0);
-  Tensor& out = ctx.output(0);
   WEFT_ASSIGN_OR_RETURN(const int axis, InferContext::NormalizeAxis(ctx.attrs<GatherAttrs>().axis, data.rank()));
   std::vector<int64_t> indices = ReadInts(ctx.input(1));
   for (int64_t& index : indices) {
     WEFT_ASSIGN_OR_RETURN(index, ResolveIndex(index, axis, data.dim(axis)));
   }
-  if (out.size() == 0) return absl::OkStatus();
-  const int64_t block = StridesOf(data.dims())[axis], whole = block * data.dim(axis);
-  const auto picks = static_cast<int64_t>(indices.size());
-  return DispatchSize(data.dtype(), [&]<class T>() {
-    const int64_t outer = data.size() / whole;
-    if (outer == 1) {
-      GatherBlocks(data.data<const T>(), out.data<T>(), picks, block, [&](int64_t i) { return indices[i] * block; });
-    } else {
-      GatherBlocks(data.data<const T>(), out.data<T>(), outer * picks, block,
-                   [&](int64_t i) { return i / picks * whole + indices[i % picks] * block; });
-    }
-    return absl::OkStatus();
-  });
+  TakeSlices(data, axis, indices, ctx.output(0));
+  return absl::OkStatus();
 }
 
 absl::Status RunGatherElements(RunContext& ctx) {
@@ -105,6 +94,22 @@ absl::Status RunGatherND(RunContext& ctx) {
 }
 
 }  // namespace
+
+void TakeSlices(const Tensor& data, int axis, absl::Span<const int64_t> indices, Tensor& out) {
+  if (out.size() == 0) return;
+  const int64_t block = StridesOf(data.dims())[axis], whole = block * data.dim(axis);
+  const auto picks = static_cast<int64_t>(indices.size());
+  DispatchSize(data.dtype(), [&]<class T>() {
+    const int64_t outer = data.size() / whole;
+    if (outer == 1) {
+      GatherBlocks(data.data<const T>(), out.data<T>(), picks, block, [&](int64_t i) { return indices[i] * block; });
+    } else {
+      GatherBlocks(data.data<const T>(), out.data<T>(), outer * picks, block,
+                   [&](int64_t i) { return i / picks * whole + indices[i % picks] * block; });
+    }
+    return absl::OkStatus();
+  }).IgnoreError();
+}
 
 absl::Span<const Kernel> RefGather() {
   static constexpr Kernel kernels[] = {

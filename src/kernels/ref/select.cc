@@ -1,4 +1,4 @@
-// NonZero: counted block by block, so that every block knows where its finds belong.
+// NonZero, Compress.
 #include "graph/ops/select.h"
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 
 #include "kernels/kernel.h"
 #include "kernels/ref/dispatch.h"
-#include "kernels/ref/strided.h"
+#include "kernels/ref/indices.h"
+#include "kernels/ref/take.h"
 
 namespace weft {
 namespace {
@@ -30,6 +31,7 @@ void DispatchTruth(const Tensor& x, F f) {
   }
 }
 
+// Counted block by block, so that every block knows where its finds belong.
 absl::Status RunNonZero(RunContext& ctx) {
   const Tensor& x = ctx.input(0);
   const int rank = x.rank();
@@ -71,10 +73,32 @@ absl::Status RunNonZero(RunContext& ctx) {
   return status;
 }
 
+absl::Status RunCompress(RunContext& ctx) {
+  const Tensor &in = ctx.input(0), &condition = ctx.input(1);
+  const std::optional<int64_t> attr = ctx.attrs<CompressAttrs>().axis;
+  int axis = 0;
+  if (attr) {
+    WEFT_ASSIGN_OR_RETURN(axis, InferContext::NormalizeAxis(*attr, in.rank()));
+  }
+  const Tensor data = attr ? in : in.Reshaped({in.size()});
+  std::vector<int64_t> picks;
+  for (int64_t i = 0; i < condition.size(); ++i) {
+    if (!condition.data<const bool>()[i]) continue;
+    if (i >= data.dim(axis)) return IndexOutOfRange(i, axis, data.dim(axis));
+    picks.push_back(i);
+  }
+  Dims dims = data.dims();
+  dims[axis] = static_cast<int64_t>(picks.size());
+  WEFT_ASSIGN_OR_RETURN(Tensor* out, ctx.Allocate(0, in.dtype(), dims));
+  TakeSlices(data, axis, picks, *out);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Span<const Kernel> RefSelect() {
   static constexpr Kernel kernels[] = {
+      {.op = &ops::Compress, .name = "ref", .run = &RunCompress},
       {.op = &ops::NonZero, .name = "ref", .run = &RunNonZero},
   };
   return kernels;
