@@ -1,8 +1,10 @@
 #include "cli/compare.h"
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <numeric>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -110,9 +112,34 @@ std::optional<std::string> TensorsDiffer(const Tensor& got, const Tensor& refere
                       [&](int64_t i) { return std::pair(ElementAsDouble(got, i), ElementAsDouble(reference, i)); });
 }
 
+// The entries in the order of their keys: a map has none of its own.
+Map Sorted(const Map& map) {
+  std::vector<int64_t> order(map.keys.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    if (map.keys.dtype() == DType::kString) return map.keys.data<std::string>()[a] < map.keys.data<std::string>()[b];
+    return ElementAsDouble(map.keys, a) < ElementAsDouble(map.keys, b);
+  });
+  auto pick = [&](const Tensor& from) {
+    absl::StatusOr<Tensor> to = Tensor::Allocate(from.dtype(), from.dims());
+    if (!to.ok()) return from;
+    const size_t size = DTypeSize(from.dtype());
+    for (size_t i = 0; i < order.size(); ++i) {
+      if (from.dtype() == DType::kString) {
+        to->data<std::string>()[i] = from.data<std::string>()[order[i]];
+      } else {
+        std::memcpy(to->data<char>() + i * size, from.data<char>() + order[i] * size, size);
+      }
+    }
+    return *std::move(to);
+  };
+  return {pick(map.keys), pick(map.values)};
+}
+
 std::optional<std::string> MapsDiffer(const Map& got, const Map& reference, const Tolerance& tolerance) {
-  if (auto keys = TensorsDiffer(got.keys, reference.keys, Tolerance())) return "keys: " + *keys;
-  if (auto values = TensorsDiffer(got.values, reference.values, tolerance)) return "values: " + *values;
+  const Map a = Sorted(got), b = Sorted(reference);
+  if (auto keys = TensorsDiffer(a.keys, b.keys, Tolerance())) return "keys: " + *keys;
+  if (auto values = TensorsDiffer(a.values, b.values, tolerance)) return "values: " + *values;
   return std::nullopt;
 }
 

@@ -123,7 +123,11 @@ absl::Status CheckInput(const std::string& name, const Type& declared, const Val
   if (!declared.is_tensor()) {
     const Type *a = declared.InnerTensor(), *b = found.InnerTensor();
     if (a != nullptr && b != nullptr && b->dtype != DType::kUndefined && a->dtype != b->dtype) return refuse("has another element type");
-    if (declared.elem == nullptr || value.is_map()) return absl::OkStatus();
+    if (value.is_map()) {
+      const bool same = declared.dtype == found.dtype && declared.elem->dtype == found.elem->dtype;
+      return same ? absl::OkStatus() : refuse("has keys or values of another type");
+    }
+    if (declared.elem == nullptr) return absl::OkStatus();
     // What inference took from the declared shape holds for every item.
     for (const Value& item : value.is_sequence() ? value.sequence().items : value.optional().item) {
       WEFT_RETURN_IF_ERROR(CheckInput(name, *declared.elem, item));
