@@ -1,6 +1,10 @@
-// MaxPool (without indices), AveragePool and GlobalAveragePool on oneDNN, fp32.
+// MaxPool (without indices), AveragePool and GlobalAveragePool on oneDNN, fp32. A NaN beside numbers is passed over by MaxPool.
 #include "graph/ops/pool.h"
 
+#include <algorithm>
+#include <limits>
+
+#include "base/threads.h"
 #include "graph/ops/spatial.h"
 #include "kernels/onednn/primitive.h"
 
@@ -15,9 +19,14 @@ absl::Status Supports(const NodeView& node) {
   return absl::OkStatus();
 }
 
+struct PoolPlan : UnaryPlan {
+  Window window;
+};
+
 absl::StatusOr<std::unique_ptr<KernelPlan>> MakePool(const NodeView& node, const Window& window, dnnl::algorithm algorithm) {
   const Dims x = *node.inputs[0].type->shape.Concrete(), y = *node.outputs[0].shape.Concrete();
-  auto plan = std::make_unique<UnaryPlan>();
+  auto plan = std::make_unique<PoolPlan>();
+  plan->window = window;
   for (int64_t d : y) {
     if (d == 0) return plan;
   }
@@ -55,6 +64,48 @@ absl::StatusOr<std::unique_ptr<KernelPlan>> PlanMax(const NodeView& node, Kernel
   return MakePool(node, window, dnnl::algorithm::pooling_max);
 }
 
+// The largest number that window `output` of a plane meets, NaN where there is one, -inf where it lies in the padding.
+float MaximumOf(const Window& w, const float* plane, int64_t output) {
+  const int rank = w.rank();
+  Dims first(rank), tap(rank, 0);
+  for (int axis = rank - 1; axis >= 0; --axis) {
+    first[axis] = output % w.out[axis] * w.strides[axis] - w.pads_begin[axis];
+    output /= w.out[axis];
+  }
+  float best = -std::numeric_limits<float>::infinity();
+  while (true) {
+    int64_t index = 0;
+    bool inside = true;
+    for (int axis = 0; axis < rank; ++axis) {
+      const int64_t at = first[axis] + tap[axis] * w.dilations[axis];
+      inside &= at >= 0 && at < w.in[axis];
+      index = index * w.in[axis] + at;
+    }
+    if (inside && !(plane[index] <= best)) best = plane[index];
+    if (best != best) return best;
+    int axis = rank - 1;
+    while (axis >= 0 && ++tap[axis] == w.kernel[axis]) tap[axis--] = 0;
+    if (axis < 0) return best;
+  }
+}
+
+// oneDNN's maxima begin at the lowest finite number and pass over NaN: where that number is left, nothing else was met or all was -inf.
+absl::Status RunMax(RunContext& ctx) {
+  WEFT_RETURN_IF_ERROR(RunUnary(ctx));
+  const auto* plan = ctx.plan<PoolPlan>();
+  if (!plan->primitive) return absl::OkStatus();
+  const Tensor& x = ctx.input(0);
+  Tensor& y = ctx.output(0);
+  const int64_t planes = y.dim(0) * y.dim(1), from = x.size() / planes, to = y.size() / planes;
+  ParallelFor(y.size(), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      float& maximum = y.data<float>()[i];
+      if (maximum == std::numeric_limits<float>::lowest()) maximum = MaximumOf(plan->window, x.data<float>() + i / to * from, i % to);
+    }
+  });
+  return absl::OkStatus();
+}
+
 // oneDNN counts padding as a window meets it; ONNX does not count what overhangs the padding (ceil_mode).
 absl::Status SupportsAverage(const NodeView& node) {
   WEFT_RETURN_IF_ERROR(Supports(node));
@@ -72,6 +123,7 @@ absl::StatusOr<std::unique_ptr<KernelPlan>> PlanAverage(const NodeView& node, Ke
 absl::StatusOr<std::unique_ptr<KernelPlan>> PlanGlobalAverage(const NodeView& node, KernelState*) {
   const Dims x = *node.inputs[0].type->shape.Concrete();
   const std::vector<int64_t> plane(x.begin() + 2, x.end());
+  if (std::find(plane.begin(), plane.end(), 0) != plane.end()) return Unsupported("means of no elements");
   WindowSpec spec;
   spec.kernel_shape = plane;
   WEFT_ASSIGN_OR_RETURN(const Window window, ResolveWindow(spec, plane, plane));
@@ -79,7 +131,7 @@ absl::StatusOr<std::unique_ptr<KernelPlan>> PlanGlobalAverage(const NodeView& no
 }
 
 constexpr Kernel kKernels[] = {
-    {.op = &ops::MaxPool, .name = "onednn.pool", .supports = &Supports, .plan = &PlanMax, .run = &RunUnary},
+    {.op = &ops::MaxPool, .name = "onednn.pool", .supports = &Supports, .plan = &PlanMax, .run = &RunMax},
     {.op = &ops::AveragePool, .name = "onednn.pool", .supports = &SupportsAverage, .plan = &PlanAverage, .run = &RunUnary},
     {.op = &ops::GlobalAveragePool, .name = "onednn.pool", .supports = &Supports, .plan = &PlanGlobalAverage, .run = &RunUnary},
 };
