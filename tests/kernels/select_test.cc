@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "absl/strings/str_join.h"
 #include "kernels/evaluate.h"
 
 namespace weft {
@@ -58,6 +59,35 @@ TEST(Compress, ShortAndLongConditions) {
   EXPECT_EQ(pick(0, {false, true, false, false}), "[1,3]def");
   EXPECT_EQ(pick(1, {}), "[2,0]");
   EXPECT_THAT(pick(0, {false, false, true}), HasSubstr("index 2 is out of range for axis 0 of size 2"));
+}
+
+// "Y; indices; inverse_indices; counts".
+template <class T>
+std::string UniqueOf(const UniqueAttrs& attrs, Tensor x) {
+  auto out = Evaluate(ops::Unique, attrs, {x}, 4);
+  if (!out.ok()) return std::string(out.status().message());
+  std::string text = absl::StrJoin((*out)[0].tensor().span<T>(), " ");
+  for (int i = 1; i < 4; ++i) absl::StrAppend(&text, "; ", absl::StrJoin((*out)[i].tensor().span<int64_t>(), " "));
+  return text;
+}
+
+TEST(Unique, EqualAndNot) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(UniqueOf<float>(UniqueAttrs(), Tensor::Of<float>({6}, {nan, 0, -1, -0.0f, nan, -1})), "-1 0 nan; 2 1 0; 2 1 0 1 2 0; 2 2 2");
+  UniqueAttrs found;
+  found.sorted = 0;
+  EXPECT_EQ(UniqueOf<std::string>(found, Tensor::Of<std::string>({2, 2}, {"b", "a", "b", ""})), "b a ; 0 1 3; 0 1 0 2; 2 1 1");
+  EXPECT_EQ(UniqueOf<int8_t>(UniqueAttrs(), Tensor::Of<int8_t>({0}, {})), "; ; ; ");
+  found.sorted = 2;
+  EXPECT_THAT(UniqueOf<int8_t>(found, Tensor::Of<int8_t>({0}, {})), HasSubstr("sorted is 2"));
+}
+
+TEST(Unique, Slices) {
+  UniqueAttrs attrs;
+  attrs.axis = -1;
+  EXPECT_EQ(UniqueOf<int64_t>(attrs, Tensor::Of<int64_t>({2, 3}, {2, 1, 2, 0, 5, 0})), "1 2 5 0; 1 0; 1 0 1; 1 2");
+  // Slices without elements are all the same.
+  EXPECT_EQ(UniqueOf<int64_t>(attrs, *Tensor::Allocate(DType::kInt64, {0, 3})), "; 0; 0 0 0; 3");
 }
 
 }  // namespace

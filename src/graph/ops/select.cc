@@ -1,4 +1,4 @@
-// Picking elements by what they are: NonZero (13), Compress (28); ONNX Operators.md. How many there are, only the kernel knows, unless the
+// Picking elements by what they are: NonZero (13), Compress, Unique (28); ONNX Operators.md. How many there are, only the kernel knows, unless the
 // deciding elements are those of a small integer tensor.
 #include "graph/ops/select.h"
 
@@ -67,11 +67,37 @@ absl::Status InferCompress(InferContext& ctx) {
   return absl::OkStatus();
 }
 
+absl::Status InferUnique(InferContext& ctx) {
+  const auto& attrs = ctx.attrs<UniqueAttrs>();
+  WEFT_RETURN_IF_ERROR(ctx.CheckDType(0, "X", kOpset13Types));
+  if (attrs.sorted != 0 && attrs.sorted != 1) return Invalid("sorted is ", attrs.sorted, ", expected 0 or 1");
+  const Dim count = ctx.FreshDim();
+  Shape out = ctx.shape(0);
+  Dim items = ctx.FreshDim();
+  if (!attrs.axis) {
+    if (out.has_rank()) {
+      WEFT_ASSIGN_OR_RETURN(items, ProductOf(out.dims()));
+    }
+    out = Shape({count});
+  } else if (out.has_rank()) {
+    WEFT_ASSIGN_OR_RETURN(const int axis, InferContext::NormalizeAxis(*attrs.axis, out.rank()));
+    items = out[axis];
+    out[axis] = count;
+  }
+  ctx.SetOutput(0, ctx.dtype(0), std::move(out));
+  ctx.SetOutput(1, DType::kInt64, Shape({count}));
+  ctx.SetOutput(2, DType::kInt64, Shape({items}));
+  ctx.SetOutput(3, DType::kInt64, Shape({count}));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 constinit const Op ops::Compress = {.name = "Compress", .since_version = 28, .inputs = 2, .outputs = 1, .attrs = &kAttrSchema<CompressAttrs>,
                                     .traits = kDataDependent, .infer = &InferCompress};
 constinit const Op ops::NonZero = {.name = "NonZero", .since_version = 13, .inputs = 1, .outputs = 1, .traits = kDataDependent,
                                    .infer = &InferNonZero};
+constinit const Op ops::Unique = {.name = "Unique", .since_version = 28, .inputs = 1, .outputs = Arity(1, 4), .attrs = &kAttrSchema<UniqueAttrs>,
+                                  .traits = kDataDependent, .infer = &InferUnique};
 
 }  // namespace weft
