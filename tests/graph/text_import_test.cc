@@ -90,5 +90,15 @@ main (float[2,3] x, int64[1] k) => (int64[2,K] i) { v, i = TopK (x, k) })");
   EXPECT_NE(graph.node(graph.first_node()).outputs[0], ValueId::kNone);
 }
 
+TEST(TextImport, OnnxRuntimeWritesLayerNormalizationIntoAnyOpset) {
+  auto imported = ImportText(R"(<ir_version: 7, opset_import: ["" : 12]>
+main (float[2,3] x, float[3] scale) => (float[2,3] y, float[2,3] z) {
+  y = LayerNormalization <epsilon: float = 0.5> (x, scale)
+  z = SimplifiedLayerNormalization (x, scale)
+})");
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_THAT(Print(imported->graph), testing::HasSubstr("y = LayerNormalization <epsilon: float = 0.5> (x, scale)"));
+}
+
 }  // namespace
 }  // namespace weft

@@ -7,8 +7,8 @@ namespace {
 using namespace lift_steps;  // NOLINT: the table alone
 
 // Versions without a step changed element types or wording, or added operands and attributes whose absence means what it meant before. The
-// experimental ops of opset 1 that ONNX dropped stand here too, in the versions that files have, and the op
-// that ONNX Runtime keeps in ONNX's domain.
+// experimental ops of opset 1 that ONNX dropped stand here too, in the versions that files have, and what ONNX Runtime writes into files in
+// ONNX's domain: SimplifiedLayerNormalization, and LayerNormalization before opset 17.
 constexpr OpHistory kHistories[] = {
     // clang-format off
     {"", "Abs", {{1}, {6, &DropConsumedInputs}, {13}}},
@@ -103,7 +103,7 @@ constexpr OpHistory kHistories[] = {
     {"", "IsNaN", {{9}, {13}, {20}}},
     {"", "LRN", {{1}, {13}}},
     {"", "LSTM", {{1}, {7, &RecurrentOutputs7}, {14}, {22}}},
-    {"", "LayerNormalization", {{17}}},
+    {"", "LayerNormalization", {{1}, {17}}},
     {"", "LeakyRelu", {{1}, {6, &DropConsumedInputs}, {16}}},
     {"", "Less", {{1}, {7, &AlignOperands7}, {9}, {13}}},
     {"", "LessOrEqual", {{12}, {16}}},
