@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::vector<std::vector<float>> Run(const Op& op, const Attrs& attrs, std::vector<Value> inputs) {
+std::vector<std::vector<float>> RunBoth(const Op& op, const Attrs& attrs, std::vector<Value> inputs) {
   auto out = Evaluate(op, attrs, inputs, 2);
   if (!out.ok()) {
     ADD_FAILURE() << out.status();
@@ -28,10 +28,10 @@ std::vector<std::vector<float>> Run(const Op& op, const Attrs& attrs, std::vecto
 
 TEST(CausalConvWithState, StateIsTheEndOfWhatWasRead) {
   const Tensor weight = Tensor::Of<float>({1, 1, 4}, {1000, 100, 10, 1}), past = Tensor::Of<float>({1, 1, 3}, {1, 2, 3});
-  const auto whole = Run(ops::CausalConvWithState, CausalConvAttrs(), {Tensor::Of<float>({1, 1, 2}, {4, 5}), weight, Value(), past});
+  const auto whole = RunBoth(ops::CausalConvWithState, CausalConvAttrs(), {Tensor::Of<float>({1, 1, 2}, {4, 5}), weight, Value(), past});
   EXPECT_THAT(whole[0], ElementsAre(1234, 2345));
   EXPECT_THAT(whole[1], ElementsAre(3, 4, 5));
-  const auto none = Run(ops::CausalConvWithState, CausalConvAttrs(), {Tensor::Of<float>({1, 1, 0}, {}), weight, Value(), past});
+  const auto none = RunBoth(ops::CausalConvWithState, CausalConvAttrs(), {Tensor::Of<float>({1, 1, 0}, {}), weight, Value(), past});
   EXPECT_THAT(none[0], ElementsAre());
   EXPECT_THAT(none[1], ElementsAre(1, 2, 3));
 }
@@ -55,11 +55,11 @@ TEST(LinearAttention, GatesAndCorrections) {
   const Tensor halves = Tensor::Of<float>({1, 2, 1}, {0.5f, 0.5f}), stay = Tensor::Of<float>({1, 2, 1}, {0, 0});
   const Tensor past = Tensor::Of<float>({1, 1, 1, 1}, {2});
   attrs.update_rule = "linear";
-  auto out = Run(ops::LinearAttention, attrs, {q, k, v, past});
+  auto out = RunBoth(ops::LinearAttention, attrs, {q, k, v, past});
   EXPECT_THAT(out[0], ElementsAre(10, 20, 14, 28));
   EXPECT_THAT(out[1], ElementsAre(14));
   attrs.update_rule = "gated_delta";
-  out = Run(ops::LinearAttention, attrs, {q, k, v, past, stay, halves});  // half way to each value
+  out = RunBoth(ops::LinearAttention, attrs, {q, k, v, past, stay, halves});  // half way to each value
   EXPECT_THAT(out[0], ElementsAre(5, 10, 4.5, 9));
   EXPECT_THAT(std::string(Evaluate(ops::LinearAttention, attrs, {q, k, v, past, stay}, 2).status().message()), HasSubstr("needs the input beta"));
   attrs.update_rule = "linear";
