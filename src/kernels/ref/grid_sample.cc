@@ -120,6 +120,8 @@ class Sampler {
     x = x > -kFar ? std::min(x, kFar) : -kFar;
     if (sampling_ == Sampling::kNearest) x = std::nearbyint(x);
     if (padding_ == Padding::kZeros || (x >= Low() && x <= High(size))) return x;
+    // As PyTorch and ONNX Runtime have it, a cubic curve runs on through border values.
+    if (padding_ == Padding::kBorder && sampling_ == Sampling::kCubic) return x;
     return padding_ == Padding::kBorder ? std::clamp<G>(x, 0, n - 1) : static_cast<G>(Reflect(x, size));
   }
 
