@@ -27,6 +27,7 @@ struct OnednnCase {
   std::vector<Value> inputs;
   uint32_t constants = 0;  // bit k: input k is known when the model is compiled
   int outputs = 1;
+  uint32_t present = ~0u;  // bit k: output k is asked for
 };
 
 // Seeded tensors: the same sequence of calls gives the same numbers.
@@ -47,7 +48,7 @@ class RandomTensors {
 struct OnednnRun {
   bool taken = false;
   std::string reason;  // why not
-  Tensor output;
+  std::vector<Tensor> outputs;  // those that are not asked for are empty
 };
 
 // Memory of `bytes`, of NaN and of no sensible size or offset, with a margin behind it that must stay as it is.
@@ -76,7 +77,7 @@ inline absl::StatusOr<OnednnRun> RunOnOnednn(const OnednnCase& c) {
   node.attrs = &c.attrs;
   node.inputs.resize(c.inputs.size());
   node.outputs.resize(c.outputs);
-  node.output_present.assign(c.outputs, true);
+  for (int i = 0; i < c.outputs; ++i) node.output_present.push_back(c.present >> i & 1);
   std::vector<Type> types(c.inputs.size());
   std::vector<const Value*> operands;
   for (size_t i = 0; i < c.inputs.size(); ++i) {
@@ -113,23 +114,31 @@ inline absl::StatusOr<OnednnRun> RunOnOnednn(const OnednnCase& c) {
   }
   auto plan = kernel->plan(node, state.get());
   if (!plan.ok()) return refused(plan.status());
-  const Dims dims = *node.outputs[0].shape.Concrete();
-  WEFT_ASSIGN_OR_RETURN(const int64_t count, NumElements(dims));
   // Twice: what the first run left in the workspace must not matter.
   const Guarded workspace((*plan)->workspace_bytes);
   for (int run = 0; run < 2; ++run) {
-    const Guarded memory(count * sizeof(float));
+    std::vector<std::unique_ptr<Guarded>> memory(c.outputs);
     std::vector<Value> outputs(c.outputs);
-    outputs[0] = Value(Tensor::Wrap(DType::kFloat32, dims, memory.data()));
+    for (int i = 0; i < c.outputs; ++i) {
+      if (!node.HasOutput(i)) continue;
+      const Dims dims = *node.outputs[i].shape.Concrete();
+      WEFT_ASSIGN_OR_RETURN(const int64_t count, NumElements(dims));
+      memory[i] = std::make_unique<Guarded>(count * sizeof(float));
+      outputs[i] = Value(Tensor::Wrap(DType::kFloat32, dims, memory[i]->data()));
+    }
     auto no_run = [](int, std::vector<Value>) -> absl::StatusOr<std::vector<Value>> { return Internal("no regions here"); };
     RunContext ctx(node, operands, absl::MakeSpan(outputs), no_run);
     ctx.set_prepared(state.get(), plan->get(), workspace.data());
     WEFT_RETURN_IF_ERROR(kernel->run(ctx));
-    if (!memory.intact()) return Internal("the kernel wrote behind its output");
     if (!workspace.intact()) return Internal("the kernel wrote behind its workspace");
-    WEFT_ASSIGN_OR_RETURN(Tensor output, outputs[0].tensor().Clone());
-    if (run == 1 && !BitwiseEqual(output, result.output)) return Internal("the second run gave something else");
-    result.output = std::move(output);
+    std::vector<Tensor> found(c.outputs);
+    for (int i = 0; i < c.outputs; ++i) {
+      if (!node.HasOutput(i)) continue;
+      if (!memory[i]->intact()) return Internal("the kernel wrote behind output ", i);
+      WEFT_ASSIGN_OR_RETURN(found[i], outputs[i].tensor().Clone());
+      if (run == 1 && !BitwiseEqual(found[i], result.outputs[i])) return Internal("the second run gave something else");
+    }
+    result.outputs = std::move(found);
   }
   result.taken = true;
   return result;
@@ -164,7 +173,10 @@ inline void ExpectAgrees(const OnednnCase& c, Expect expect = Expect::kTaken, do
     EXPECT_EQ(expect, Expect::kEither) << "refused: " << found->reason;
     return;
   }
-  EXPECT_EQ(FloatsDiffer(found->output, (*reference)[0].tensor(), tolerance, any_for_nan), "");
+  for (int i = 0; i < c.outputs; ++i) {
+    if (found->outputs[i].empty_handle()) continue;
+    EXPECT_EQ(FloatsDiffer(found->outputs[i], (*reference)[i].tensor(), tolerance, any_for_nan), "") << "output " << i;
+  }
   for (size_t i = 0; i < before.size(); ++i) {
     if (c.inputs[i].empty()) continue;
     EXPECT_TRUE(BitwiseEqual(before[i], c.inputs[i].tensor())) << "input " << i << " was written";
