@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "kernels/kernel.h"
+#include "kernels/ref/cubic.h"
 #include "kernels/ref/dispatch.h"
 #include "kernels/ref/elements.h"
 
@@ -47,12 +48,6 @@ struct Taps {
   std::vector<int64_t> begin = {0}, index;
   std::vector<double> weight;
 };
-
-double CubicWeight(double x, double a) {
-  x = std::abs(x);
-  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
-  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
-}
 
 int64_t Nearest(const std::string& mode, double x) {
   if (mode == "floor") return static_cast<int64_t>(std::floor(x));
