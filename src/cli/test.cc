@@ -153,10 +153,10 @@ absl::StatusOr<std::vector<NamedValue>> ReadOutputs(const Session& session, cons
 }
 
 absl::StatusOr<std::vector<DataSet>> ReadDataSets(const Session& session, const fs::path& dir) {
-  std::map<int, fs::path> folders;
+  std::set<std::pair<int, fs::path>> folders;  // by number
   for (const fs::directory_entry& entry : fs::directory_iterator(dir)) {
     const std::string name = entry.path().filename().string();
-    if (entry.is_directory() && name.rfind("test_data_set_", 0) == 0) folders[std::atoi(name.c_str() + 14)] = entry.path();
+    if (entry.is_directory() && name.rfind("test_data_set_", 0) == 0) folders.emplace(std::atoi(name.c_str() + 14), entry.path());
   }
   std::vector<DataSet> sets;
   for (const auto& [number, path] : folders) {
@@ -235,9 +235,13 @@ absl::StatusOr<ChildResult> RunChild(const fs::path& dir, const TestCommand& com
   int pipe_ends[2];
   if (pipe2(pipe_ends, O_CLOEXEC) != 0) return Internal("no pipe: ", std::strerror(errno));
   std::vector<std::string> args = {"infer-cli", "test", "--child", "--opt-level", std::to_string(command.common.opt_level),
-                                   "--threads", std::to_string(command.common.threads), "--math", command.common.math};
+                                   "--threads", std::to_string(command.common.threads), "--math", command.common.math,
+                                   "--device", command.common.device, "--precision", command.common.precision,
+                                   "--memory-limit", std::to_string(command.common.memory_limit_bytes),
+                                   "--time-limit", absl::StrFormat("%.17g", command.common.time_limit_s)};
   for (const std::string& pass : command.common.disabled_passes) args.insert(args.end(), {"--disable-pass", pass});
   if (command.common.reference_kernels) args.push_back("--reference");
+  if (command.common.check) args.push_back("--check");
   args.insert(args.end(), {"--concurrency", std::to_string(command.concurrency), dir.string()});
   std::vector<char*> argv;
   for (std::string& arg : args) argv.push_back(arg.data());
