@@ -52,6 +52,7 @@ struct RunOptions {
 };
 
 using ValueMap = std::map<std::string, Value, std::less<>>;
+using TensorMap = std::map<std::string, Tensor, std::less<>>;
 
 struct SessionStats {
   double load_ms = 0;     // reading and importing the file
@@ -60,6 +61,8 @@ struct SessionStats {
   int64_t arena_bytes = 0;              // of the last run's plan
   int64_t arena_lower_bound_bytes = 0;  // no plan of it can be lower
 };
+
+class Binding;
 
 class Session {
  public:
@@ -82,12 +85,40 @@ class Session {
   // Outputs own their memory. Errors: InvalidArgument for a missing or unknown name, a wrong type or shape, or values the model refuses.
   absl::StatusOr<ValueMap> Run(const ValueMap& inputs, const RunOptions& options = {}) const;
 
+  // A run, again and again, on the same memory of the caller's: inputs are read where they lie, as Run does, and the outputs named in
+  // `outputs` are written to the tensors given for them. An output that the model computes is computed in that memory; one that is an
+  // input, a weight or a view of another output, whose size the model decides in the run, or that holds strings, may be copied to it.
+  // The session must outlive the binding.
+  // Errors: as Run's, and InvalidArgument for an output that the model does not have, of another type or size, misaligned, or whose memory
+  // overlaps an input's or another output's.
+  absl::StatusOr<Binding> Bind(ValueMap inputs, TensorMap outputs) const;
+
   SessionStats stats() const;
 
  private:
+  friend class Binding;
   struct State;
   explicit Session(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
+};
+
+// What Session::Bind gives. Not for two threads at once, as two runs would write the same outputs; several bindings of one session are.
+class Binding {
+ public:
+  Binding(Binding&&) noexcept;
+  Binding& operator=(Binding&&) noexcept;
+  ~Binding();
+
+  // Every output by its name: those bound are handles on the caller's memory, the others own theirs. After an error, what the bound
+  // memory holds is undefined. Errors: as Session::Run's, and InvalidArgument where the dims that an output has in this run are not those
+  // of the memory bound to it.
+  absl::StatusOr<ValueMap> Run(const RunOptions& options = {}) const;
+
+ private:
+  friend class Session;
+  struct Call;
+  explicit Binding(std::unique_ptr<Call> call);
+  std::unique_ptr<Call> call_;
 };
 
 }  // namespace weft

@@ -2,6 +2,9 @@
 
 #include <omp.h>
 
+#include <algorithm>
+#include <cstring>
+#include <string>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
@@ -28,6 +31,10 @@ uint64_t PartSeed(uint64_t seed, uint64_t k) {
   return z ^ (z >> 31);
 }
 
+absl::Status DoesNotFit(const OutputPlace& place, const Type& found) {
+  return Invalid("output '", place.name, "' is ", found.ToString(), ", but the memory given for it ", Type::OfTensor(place.memory).ToString());
+}
+
 }  // namespace
 
 ArenaPlan Execution::arena() const {
@@ -40,8 +47,9 @@ ArenaPlan Execution::arena() const {
   return sum;
 }
 
-absl::StatusOr<std::vector<Value>> Execution::Run(absl::Span<const Value* const> inputs, const RunControl& control) {
-  absl::Status status = RunSteps(inputs, control);
+absl::StatusOr<std::vector<Value>> Execution::Run(absl::Span<const Value* const> inputs, const RunControl& control,
+                                                  absl::Span<const OutputPlace> places) {
+  absl::Status status = RunSteps(inputs, control, places);
   if (!status.ok() && program_.UsesDevices()) {
     // Work that was given before the error uses our memory.
     GetDevice(DeviceId::kEmulated).Wait();
@@ -49,9 +57,11 @@ absl::StatusOr<std::vector<Value>> Execution::Run(absl::Span<const Value* const>
   }
   std::vector<Value> outputs;
   if (status.ok()) {
-    for (SlotIndex s : program_.outputs()) {
-      WEFT_ASSIGN_OR_RETURN(Value value, OutOfArena(Get(s)));
-      outputs.push_back(std::move(value));
+    for (size_t i = 0; i < program_.outputs().size(); ++i) {
+      const Value& value = Get(program_.outputs()[i]);
+      const bool placed = !places.empty() && !places[i].memory.empty_handle();
+      WEFT_ASSIGN_OR_RETURN(Value output, placed ? InPlace(value, places[i]) : OutOfArena(value));
+      outputs.push_back(std::move(output));
     }
   }
   values_.clear();
@@ -59,10 +69,11 @@ absl::StatusOr<std::vector<Value>> Execution::Run(absl::Span<const Value* const>
   return outputs;
 }
 
-absl::Status Execution::RunSteps(absl::Span<const Value* const> inputs, const RunControl& control) {
+absl::Status Execution::RunSteps(absl::Span<const Value* const> inputs, const RunControl& control, absl::Span<const OutputPlace> places) {
   WEFT_RETURN_IF_ERROR(CheckControl(control));  // also where no step does: a loop's body may have none
   WEFT_ASSIGN_OR_RETURN(plan_, program_.Bind(inputs));
   values_.assign(program_.slots().size(), Value());
+  WEFT_RETURN_IF_ERROR(TakePlaces(places));
   bodies_.resize(program_.steps().size());
   for (int d = 0; d < kDeviceCount; ++d) {
     const ByteCount bytes = plan_->arenas[d].bytes;
@@ -87,6 +98,38 @@ absl::Status Execution::RunSteps(absl::Span<const Value* const> inputs, const Ru
     for (SlotIndex s : plan_->steps[i].dead) values_[s] = Value();
   }
   return absl::OkStatus();
+}
+
+// Has outputs computed in the caller's memory, where the plan gives them memory of their own or their step does not know its sizes yet.
+absl::Status Execution::TakePlaces(absl::Span<const OutputPlace> places) {
+  places_.assign(program_.slots().size(), nullptr);
+  for (size_t i = 0; i < places.size(); ++i) {
+    const Tensor& memory = places[i].memory;
+    if (memory.empty_handle()) continue;
+    const SlotIndex s = program_.outputs()[i];
+    const SlotPlan& slot = plan_->slots[s];
+    if (slot.type.is_tensor() && slot.type.shape.Concrete() && slot.type != Type::OfTensor(memory)) {
+      return DoesNotFit(places[i], slot.type);
+    }
+    const SlotPlan& root = plan_->slots[slot.root];
+    const bool own = root.home == SlotPlan::Home::kOwned || (root.home == SlotPlan::Home::kRun && slot.root == s);
+    if (own && memory.dtype() != DType::kString && program_.slots()[slot.root].device == DeviceId::kCpu) places_[slot.root] = &memory;
+  }
+  return absl::OkStatus();
+}
+
+// The output in its place: it is there already, or is copied.
+absl::StatusOr<Value> Execution::InPlace(const Value& value, const OutputPlace& place) const {
+  const Tensor& to = place.memory;
+  if (const Type found = Type::Of(value); found != Type::OfTensor(to)) return DoesNotFit(place, found);
+  const Tensor& from = value.tensor();
+  if (from.data() == to.data()) return Value(to);
+  if (from.dtype() == DType::kString) {
+    std::copy_n(from.data<std::string>(), from.size(), to.data<std::string>());
+  } else if (from.size() > 0) {
+    std::memcpy(to.data(), from.data(), from.bytes());
+  }
+  return Value(to);
 }
 
 absl::Status Execution::RunStep(size_t index, const RunControl& control) {
@@ -220,6 +263,11 @@ absl::StatusOr<Value> Execution::MakeOutput(SlotIndex slot, const Type& type) {
     WEFT_ASSIGN_OR_RETURN(const int64_t count, NumElements(*dims));
     WEFT_ASSIGN_OR_RETURN(std::shared_ptr<void> block, GetDevice(id).Allocate(MemoryClass::kActivations, count * DTypeSize(type.dtype)));
     return Value(Tensor::Wrap(type.dtype, *dims, block.get(), block));
+  }
+  if (const Tensor* place = places_[slot]; place != nullptr) {
+    WEFT_ASSIGN_OR_RETURN(const int64_t count, NumElements(*dims));
+    // In a place's root under other dims: a view of it is the output.
+    if (count * DTypeSize(type.dtype) == place->bytes()) return Value(Tensor::Wrap(type.dtype, *dims, place->data()));
   }
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::AllocateUninitialized(type.dtype, *dims));
   return Value(std::move(tensor));

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,6 +28,12 @@ struct RunControl {
   uint64_t seed = 0;  // of random ops without a seed of their own
 };
 
+// Where the caller wants an output; an empty handle: in memory of its own.
+struct OutputPlace {
+  std::string name;
+  Tensor memory;
+};
+
 // The memory of one run at a time: the values, the arena, and the same for each body. Kept from run to run, so that a run allocates
 // little more than its outputs. Not for two threads at once.
 class Execution {
@@ -34,8 +41,10 @@ class Execution {
   explicit Execution(const Program& program) : program_(program) {}
 
   // `inputs`: the formal inputs, then the captures, all present. The outputs do not share the arena's memory; they may share that of an
-  // input or of a constant.
-  absl::StatusOr<std::vector<Value>> Run(absl::Span<const Value* const> inputs, const RunControl& control);
+  // input or of a constant. `places`, one for each output or none at all, overlap neither each other nor an input; an output with a place is a
+  // handle on it.
+  absl::StatusOr<std::vector<Value>> Run(absl::Span<const Value* const> inputs, const RunControl& control,
+                                         absl::Span<const OutputPlace> places = {});
 
   // Of the plan of the last run, all devices together; 0 before the first.
   ArenaPlan arena() const;
@@ -60,7 +69,9 @@ class Execution {
   };
   struct DynamicFrame;
 
-  absl::Status RunSteps(absl::Span<const Value* const> inputs, const RunControl& control);
+  absl::Status RunSteps(absl::Span<const Value* const> inputs, const RunControl& control, absl::Span<const OutputPlace> places);
+  absl::Status TakePlaces(absl::Span<const OutputPlace> places);
+  absl::StatusOr<Value> InPlace(const Value& value, const OutputPlace& place) const;
   absl::Status RunStep(size_t index, const RunControl& control);
   absl::Status RunCopy(size_t index);
   absl::Status RunDynamic(size_t index, const RunControl& control);
@@ -79,6 +90,7 @@ class Execution {
   const Program& program_;
   std::shared_ptr<const Plan> plan_;
   std::vector<Value> values_;
+  std::vector<const Tensor*> places_;  // by slot: the caller's memory for it, null for most
   std::array<Arena, kDeviceCount> arenas_;
   std::vector<std::vector<std::unique_ptr<Execution>>> bodies_;  // by step and region, made when first run
 

@@ -14,6 +14,7 @@
 #include "base/status_macros.h"
 #include "base/threads.h"
 #include "graph/onnx/import.h"
+#include "runtime/caller_values.h"
 #include "runtime/compile.h"
 #include "runtime/executor.h"
 
@@ -93,7 +94,7 @@ ValueInfo InfoOf(const std::string& name, const Type& type) {
 struct Variant {
   std::unique_ptr<Program> program;
   std::vector<std::string> input_names, output_names;
-  std::vector<Type> input_types;
+  std::vector<Type> input_types, output_types;
   std::vector<ValueInfo> outputs;
 
   // Executions that no run uses now.
@@ -112,37 +113,6 @@ struct Variant {
     idle.push_back(std::move(execution));
   }
 };
-
-absl::Status CheckInput(const std::string& name, const Type& declared, const Value& value) {
-  if (declared.kind == Type::Kind::kUnknown) return absl::OkStatus();
-  const Type found = Type::Of(value);
-  auto refuse = [&](const std::string& what) {
-    return Invalid("input '", name, "' ", what, ": found ", found.ToString(), ", expected ", declared.ToString());
-  };
-  if (found.kind != declared.kind) return refuse("is of another kind");
-  if (!declared.is_tensor()) {
-    const Type *a = declared.InnerTensor(), *b = found.InnerTensor();
-    if (a != nullptr && b != nullptr && b->dtype != DType::kUndefined && a->dtype != b->dtype) return refuse("has another element type");
-    if (value.is_map()) {
-      const bool same = declared.dtype == found.dtype && declared.elem->dtype == found.elem->dtype;
-      return same ? absl::OkStatus() : refuse("has keys or values of another type");
-    }
-    if (declared.elem == nullptr) return absl::OkStatus();
-    // What inference took from the declared shape holds for every item.
-    for (const Value& item : value.is_sequence() ? value.sequence().items : value.optional().item) {
-      WEFT_RETURN_IF_ERROR(CheckInput(name, *declared.elem, item));
-    }
-    return absl::OkStatus();
-  }
-  if (declared.dtype != DType::kUndefined && found.dtype != declared.dtype) return refuse("has another element type");
-  if (!declared.shape.has_rank()) return absl::OkStatus();
-  if (found.shape.rank() != declared.shape.rank()) return refuse("has another rank");
-  for (int axis = 0; axis < declared.shape.rank(); ++axis) {
-    const Dim& dim = declared.shape[axis];
-    if (dim.is_constant() && dim != found.shape[axis]) return refuse(absl::StrCat("has another size on axis ", axis));
-  }
-  return absl::OkStatus();
-}
 
 // True where one symbol of the declared shapes stands for two sizes.
 bool SymbolsDisagree(const std::vector<Type>& declared, absl::Span<const Value* const> values) {
@@ -171,34 +141,42 @@ void SeparateSymbols(Graph& graph) {
   }
 }
 
-// An output owns its memory: what shares that of an input, a weight or another output is copied. Of a sequence, an optional or a map
-// nothing tells who shares it: always copied.
-absl::StatusOr<Value> Owned(Value value) {
-  auto own = [](const std::vector<Value>& items) -> absl::StatusOr<std::vector<Value>> {
-    std::vector<Value> owned;
-    for (const Value& item : items) {
-      WEFT_ASSIGN_OR_RETURN(owned.emplace_back(), Owned(item));
-    }
-    return owned;
-  };
+// An output owns its memory: what shares that of an input, a weight or another output is copied.
+absl::StatusOr<Tensor> OwnedTensor(const Tensor& tensor) {
+  if (tensor.owner() != nullptr && tensor.owner().use_count() == 1) return tensor;
+  return tensor.Clone();
+}
+
+absl::StatusOr<Value> Owned(const Value& value) {
+  if (value.is_tensor()) {
+    WEFT_ASSIGN_OR_RETURN(Tensor tensor, OwnedTensor(value.tensor()));
+    return Value(std::move(tensor));
+  }
   if (value.is_sequence()) {
-    WEFT_ASSIGN_OR_RETURN(std::vector<Value> items, own(value.sequence().items));
-    return Value(Sequence{std::move(items), value.sequence().elem_dtype});
+    Sequence sequence;
+    sequence.elem_dtype = value.sequence().elem_dtype;
+    for (const Value& item : value.sequence().items) {
+      WEFT_ASSIGN_OR_RETURN(Value owned, Owned(item));
+      sequence.items.push_back(std::move(owned));
+    }
+    return Value(std::move(sequence));
   }
   if (value.is_optional()) {
-    WEFT_ASSIGN_OR_RETURN(std::vector<Value> item, own(value.optional().item));
-    return Value(Optional{std::move(item), value.optional().elem_dtype});
+    Optional optional;
+    optional.elem_dtype = value.optional().elem_dtype;
+    for (const Value& item : value.optional().item) {
+      WEFT_ASSIGN_OR_RETURN(Value owned, Owned(item));
+      optional.item.push_back(std::move(owned));
+    }
+    return Value(std::move(optional));
   }
   if (value.is_map()) {
-    WEFT_ASSIGN_OR_RETURN(Tensor keys, value.map().keys.Clone());
-    WEFT_ASSIGN_OR_RETURN(Tensor values, value.map().values.Clone());
-    return Value(Map{std::move(keys), std::move(values)});
+    Map map;
+    WEFT_ASSIGN_OR_RETURN(map.keys, OwnedTensor(value.map().keys));
+    WEFT_ASSIGN_OR_RETURN(map.values, OwnedTensor(value.map().values));
+    return Value(std::move(map));
   }
-  if (!value.is_tensor()) return value;
-  const Tensor& tensor = value.tensor();
-  if (tensor.owner() != nullptr && tensor.owner().use_count() == 1) return value;
-  WEFT_ASSIGN_OR_RETURN(Tensor copy, tensor.Clone());
-  return Value(std::move(copy));
+  return value;
 }
 
 }  // namespace
@@ -240,6 +218,7 @@ struct Session::State {
     }
     for (ValueId id : model.graph.outputs()) {
       variant->output_names.push_back(model.graph.value(id).name);
+      variant->output_types.push_back(model.graph.value(id).type);
       variant->outputs.push_back(InfoOf(model.graph.value(id).name, model.graph.value(id).type));
     }
     if (first) {
@@ -273,6 +252,83 @@ struct Session::State {
     return absl::OkStatus();
   }
 
+  // A run whose operands are checked: what it needs besides its options.
+  struct Call {
+    Variant* variant = nullptr;
+    std::vector<const Value*> inputs;   // in the variant's order; they point into the feeds
+    std::vector<OutputPlace> outputs;  // in the variant's order, or none at all
+  };
+
+  absl::StatusOr<Call> Prepare(const ValueMap& feeds) {
+    WEFT_RETURN_IF_ERROR(CheckNames(feeds));
+    std::set<std::string> overridden;
+    for (const auto& [name, value] : feeds) {
+      if (defaults.contains(name)) overridden.insert(name);
+    }
+    Call call;
+    WEFT_ASSIGN_OR_RETURN(call.variant, Get(overridden, false));
+    for (size_t i = 0; i < call.variant->input_names.size(); ++i) {
+      auto it = feeds.find(call.variant->input_names[i]);
+      if (it == feeds.end() || it->second.empty()) {
+        return Invalid("input '", call.variant->input_names[i], "' is missing, expected ", call.variant->input_types[i].ToString());
+      }
+      WEFT_RETURN_IF_ERROR(CheckInput(it->first, call.variant->input_types[i], it->second));
+      call.inputs.push_back(&it->second);
+    }
+    if (SymbolsDisagree(call.variant->input_types, call.inputs)) {
+      WEFT_ASSIGN_OR_RETURN(call.variant, Get(std::move(overridden), true));
+    }
+    return call;
+  }
+
+  absl::Status Place(TensorMap memory, Call& call) const {
+    const Variant& variant = *call.variant;
+    for (size_t i = 0; i < variant.output_names.size(); ++i) {
+      call.outputs.push_back({variant.output_names[i], Tensor()});
+      auto it = memory.find(variant.output_names[i]);
+      if (it == memory.end()) continue;
+      WEFT_RETURN_IF_ERROR(CheckOutputMemory(it->first, variant.output_types[i], it->second));
+      call.outputs.back().memory = std::move(it->second);
+      memory.erase(it);
+    }
+    if (!memory.empty()) {
+      return Invalid("the model has no output '", memory.begin()->first, "', expected one of '", absl::StrJoin(variant.output_names, "', '"), "'");
+    }
+    return CheckDisjoint(call.outputs, variant.input_names, call.inputs);
+  }
+
+  absl::StatusOr<ValueMap> Run(const Call& call, const RunOptions& run_options) {
+    RunControl control;
+    control.cancelled = run_options.cancelled;
+    control.deadline = run_options.deadline;
+    control.seed = run_options.seed;
+    std::unique_ptr<Execution> execution = call.variant->Borrow();
+    absl::StatusOr<std::vector<Value>> results;
+    {
+      ThreadBudget::Grant grant(*threads);
+      results = execution->Run(call.inputs, control, call.outputs);
+    }
+    const ArenaPlan arena = execution->arena();
+    call.variant->GiveBack(std::move(execution));
+    WEFT_RETURN_IF_ERROR(results.status());
+    {
+      std::lock_guard lock(mutex);
+      stats.arena_bytes = arena.bytes;
+      stats.arena_lower_bound_bytes = arena.lower_bound;
+    }
+    ValueMap named;
+    for (size_t i = 0; i < results->size(); ++i) {
+      Value& named_value = named[call.variant->output_names[i]];
+      const bool placed = !call.outputs.empty() && !call.outputs[i].memory.empty_handle();
+      if (placed) {
+        named_value = std::move((*results)[i]);
+      } else {
+        WEFT_ASSIGN_OR_RETURN(named_value, Owned((*results)[i]));
+      }
+    }
+    return named;
+  }
+
   static absl::StatusOr<Session> Make(std::unique_ptr<State> state) {
     WEFT_RETURN_IF_ERROR(ParsePlacement(state->options.device).status());
     const int threads = state->options.threads > 0 ? state->options.threads : AvailableThreads();
@@ -281,6 +337,12 @@ struct Session::State {
     state->variants[{}] = std::move(variant);
     return Session(std::move(state));
   }
+};
+
+struct Binding::Call {
+  Session::State* session = nullptr;
+  ValueMap feeds;
+  Session::State::Call prepared;  // points into `feeds`
 };
 
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -308,49 +370,25 @@ const std::vector<ValueInfo>& Session::inputs() const { return state_->inputs; }
 const std::vector<ValueInfo>& Session::outputs() const { return state_->outputs; }
 
 absl::StatusOr<ValueMap> Session::Run(const ValueMap& feeds, const RunOptions& options) const {
-  WEFT_RETURN_IF_ERROR(state_->CheckNames(feeds));
-  std::set<std::string> overridden;
-  for (const auto& [name, value] : feeds) {
-    if (state_->defaults.contains(name)) overridden.insert(name);
-  }
-  WEFT_ASSIGN_OR_RETURN(Variant * variant, state_->Get(overridden, false));
-  std::vector<const Value*> inputs;
-  for (size_t i = 0; i < variant->input_names.size(); ++i) {
-    auto it = feeds.find(variant->input_names[i]);
-    if (it == feeds.end() || it->second.empty()) {
-      return Invalid("input '", variant->input_names[i], "' is missing, expected ", variant->input_types[i].ToString());
-    }
-    WEFT_RETURN_IF_ERROR(CheckInput(it->first, variant->input_types[i], it->second));
-    inputs.push_back(&it->second);
-  }
-  if (SymbolsDisagree(variant->input_types, inputs)) {
-    WEFT_ASSIGN_OR_RETURN(variant, state_->Get(std::move(overridden), true));
-  }
-
-  RunControl control;
-  control.cancelled = options.cancelled;
-  control.deadline = options.deadline;
-  control.seed = options.seed;
-  std::unique_ptr<Execution> execution = variant->Borrow();
-  absl::StatusOr<std::vector<Value>> results;
-  {
-    ThreadBudget::Grant grant(*state_->threads);
-    results = execution->Run(inputs, control);
-  }
-  const ArenaPlan arena = execution->arena();
-  variant->GiveBack(std::move(execution));
-  WEFT_RETURN_IF_ERROR(results.status());
-  {
-    std::lock_guard lock(state_->mutex);
-    state_->stats.arena_bytes = arena.bytes;
-    state_->stats.arena_lower_bound_bytes = arena.lower_bound;
-  }
-  ValueMap outputs;
-  for (size_t i = 0; i < results->size(); ++i) {
-    WEFT_ASSIGN_OR_RETURN(outputs[variant->output_names[i]], Owned(std::move((*results)[i])));
-  }
-  return outputs;
+  WEFT_ASSIGN_OR_RETURN(const State::Call call, state_->Prepare(feeds));
+  return state_->Run(call, options);
 }
+
+absl::StatusOr<Binding> Session::Bind(ValueMap inputs, TensorMap outputs) const {
+  auto call = std::make_unique<Binding::Call>();
+  call->session = state_.get();
+  call->feeds = std::move(inputs);
+  WEFT_ASSIGN_OR_RETURN(call->prepared, state_->Prepare(call->feeds));
+  WEFT_RETURN_IF_ERROR(state_->Place(std::move(outputs), call->prepared));
+  return Binding(std::move(call));
+}
+
+Binding::Binding(std::unique_ptr<Call> call) : call_(std::move(call)) {}
+Binding::Binding(Binding&&) noexcept = default;
+Binding& Binding::operator=(Binding&&) noexcept = default;
+Binding::~Binding() = default;
+
+absl::StatusOr<ValueMap> Binding::Run(const RunOptions& options) const { return call_->session->Run(call_->prepared, options); }
 
 SessionStats Session::stats() const {
   std::lock_guard lock(state_->mutex);
