@@ -75,13 +75,37 @@ struct Plan : KernelPlan {
   size_t scratchpad_offset = 0;
 };
 
+// Strides, dilations as oneDNN counts them (0 is dense), padding in front.
+struct Spatial {
+  dnnl::memory::dims strides, dilations, begin, end;
+  explicit Spatial(const Window& window)
+      : strides(window.strides.begin(), window.strides.end()), begin(window.pads_begin.begin(), window.pads_begin.end()) {
+    for (int64_t d : window.dilations) dilations.push_back(d - 1);
+  }
+};
+
+// Leaves out spatial axes of size 1: oneDNN unrolls its loops along the last axis, which must not be one of those. One axis stays.
+void DropUnitAxes(dnnl::memory::dims& x, dnnl::memory::dims& w, dnnl::memory::dims& y, Spatial& s) {
+  for (size_t back = 1; back <= s.strides.size() && s.strides.size() > 1;) {  // axes counted from the last
+    const auto at = [&](dnnl::memory::dims& dims) { return dims.end() - back; };
+    if (*at(x) != 1 || *at(w) != 1 || *at(y) != 1 || *at(s.begin) != 0) {
+      ++back;
+      continue;
+    }
+    for (dnnl::memory::dims* dims : {&x, &w, &y, &s.strides, &s.dilations, &s.begin, &s.end}) dims->erase(at(*dims));
+  }
+}
+
 // What the three ops plan alike: `describe` gets memory descriptors of source, weight, bias and destination, in layouts of oneDNN's choice,
 // and gives the primitive's descriptor.
 template <class Primitive, class Describe>
-absl::StatusOr<std::unique_ptr<KernelPlan>> PlanWith(const NodeView& node, State& state, const FusedConvAttrs& activation, Describe describe) {
-  const Dims x = *node.inputs[0].type->shape.Concrete(), y = *node.outputs[0].shape.Concrete();
+absl::StatusOr<std::unique_ptr<KernelPlan>> PlanWith(const NodeView& node, State& state, const FusedConvAttrs& activation, Spatial s,
+                                                     Describe describe) {
+  const Dims x_dims = *node.inputs[0].type->shape.Concrete(), y_dims = *node.outputs[0].shape.Concrete();
+  dnnl::memory::dims x(x_dims.begin(), x_dims.end()), w = state.weight_dims, y(y_dims.begin(), y_dims.end());
   auto plan = std::make_unique<Plan>();
   if (std::find(y.begin(), y.end(), 0) != y.end()) return plan;  // nothing to compute
+  DropUnitAxes(x, w, y, s);
   WEFT_RETURN_IF_ERROR(Guarded([&]() -> absl::Status {
     using desc = dnnl::memory::desc;
     const auto f32 = dnnl::memory::data_type::f32;
@@ -92,8 +116,7 @@ absl::StatusOr<std::unique_ptr<KernelPlan>> PlanWith(const NodeView& node, State
     if (node.HasInput(2) && std::is_same_v<Primitive, dnnl::convolution_forward>) plan->bias = desc({y[1]}, f32, dnnl::memory::format_tag::a);
     WEFT_RETURN_IF_ERROR(AppendActivation(post_ops, activation.activation, activation.alpha, activation.beta));
     attr.set_post_ops(post_ops);
-    const typename Primitive::primitive_desc pd = describe(desc({x.begin(), x.end()}, f32, any), desc(state.weight_dims, f32, any),
-                                                           plan->bias, desc({y.begin(), y.end()}, f32, any), attr);
+    const typename Primitive::primitive_desc pd = describe(desc(x, f32, any), desc(w, f32, any), plan->bias, desc(y, f32, any), s, attr);
     plan->primitive = Primitive(pd);
     plan->src = Relayout::Make(RowMajor(x), pd.src_desc(), true, plan->workspace_bytes);
     plan->dst = Relayout::Make(RowMajor(y), pd.dst_desc(), false, plan->workspace_bytes);
@@ -105,15 +128,6 @@ absl::StatusOr<std::unique_ptr<KernelPlan>> PlanWith(const NodeView& node, State
   }));
   return plan;
 }
-
-// Strides, dilations as oneDNN counts them (0 is dense), padding in front.
-struct Spatial {
-  dnnl::memory::dims strides, dilations, begin, end;
-  explicit Spatial(const Window& window)
-      : strides(window.strides.begin(), window.strides.end()), begin(window.pads_begin.begin(), window.pads_begin.end()) {
-    for (int64_t d : window.dilations) dilations.push_back(d - 1);
-  }
-};
 
 Dims SpatialDimsOf(const Type& type) {
   const Dims dims = *type.shape.Concrete();
@@ -129,7 +143,7 @@ absl::StatusOr<std::unique_ptr<KernelPlan>> MakePlan(const NodeView& node, Kerne
     // What the last window reaches, which may be less than the padding there is.
     s.end.push_back((window.out[i] - 1) * window.strides[i] + window.extent(i) - window.in[i] - window.pads_begin[i]);
   }
-  return PlanWith<dnnl::convolution_forward>(node, static_cast<State&>(*state), attrs, [&](auto src, auto weights, auto bias, auto dst, const auto& attr) {
+  return PlanWith<dnnl::convolution_forward>(node, static_cast<State&>(*state), attrs, s, [](auto src, auto weights, auto bias, auto dst, const Spatial& s, const auto& attr) {
     return dnnl::convolution_forward::primitive_desc(CpuEngine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_auto, src,
                                                      weights, bias, dst, s.strides, s.dilations, s.begin, s.end, attr);
   });
@@ -142,7 +156,7 @@ absl::StatusOr<std::unique_ptr<KernelPlan>> MakeTransposedPlan(const NodeView& n
   for (int i = 0; i < window.rank(); ++i) {
     s.end.push_back((window.in[i] - 1) * window.strides[i] + window.extent(i) - window.pads_begin[i] - window.out[i]);
   }
-  return PlanWith<dnnl::deconvolution_forward>(node, static_cast<State&>(*state), {}, [&](auto src, auto weights, auto bias, auto dst, const auto& attr) {
+  return PlanWith<dnnl::deconvolution_forward>(node, static_cast<State&>(*state), {}, s, [](auto src, auto weights, auto bias, auto dst, const Spatial& s, const auto& attr) {
     return dnnl::deconvolution_forward::primitive_desc(CpuEngine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::deconvolution_direct, src,
                                                        weights, bias, dst, s.strides, s.dilations, s.begin, s.end, attr);
   });

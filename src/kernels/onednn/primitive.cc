@@ -31,7 +31,8 @@ absl::StatusOr<const void*> PackedWeights::In(const dnnl::memory::desc& wanted) 
     if (desc == wanted) return static_cast<const void*>(tensor.data());
   }
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::AllocateUninitialized(DType::kUint8, {static_cast<int64_t>(wanted.get_size())}));
-  dnnl::memory from(plain_, CpuEngine(), weights_.data()), to(wanted, CpuEngine(), tensor.data());
+  const dnnl::memory::desc plain = wanted.get_ndims() == plain_.get_ndims() ? plain_ : plain_.reshape(wanted.get_dims());
+  dnnl::memory from(plain, CpuEngine(), weights_.data()), to(wanted, CpuEngine(), tensor.data());
   dnnl::reorder(from, to).execute(Stream(), from, to);
   Stream().wait();
   packed_.emplace_back(wanted, std::move(tensor));

@@ -40,7 +40,7 @@ class PackedWeights {
  public:
   // `weights` described by `plain`; its memory is kept alive.
   PackedWeights(Tensor weights, dnnl::memory::desc plain) : weights_(std::move(weights)), plain_(std::move(plain)) {}
-  // The operand as `wanted` lays it out.
+  // The operand as `wanted` lays it out; axes of size 1 may be left out there.
   absl::StatusOr<const void*> In(const dnnl::memory::desc& wanted);
   const dnnl::memory::desc& plain() const { return plain_; }
 
