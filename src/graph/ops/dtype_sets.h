@@ -18,6 +18,10 @@ inline constexpr DType kNumericTypes[] = {DType::kFloat32, DType::kFloat16, DTyp
                                           DType::kUint8,   DType::kUint16,  DType::kUint32,   DType::kUint64};
 inline constexpr DType kSignedTypes[] = {DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kFloat64,
                                          DType::kInt64,   DType::kInt32,   DType::kInt16,    DType::kInt8};
+inline constexpr DType kNumericOrComplexTypes[] = {DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kFloat64,
+                                                   DType::kInt64,   DType::kInt32,   DType::kInt16,    DType::kInt8,
+                                                   DType::kUint8,   DType::kUint16,  DType::kUint32,   DType::kUint64,
+                                                   DType::kComplex64, DType::kComplex128};
 // Every element type that opset 13 had: the floats of 8 bits and what has fewer came later.
 inline constexpr DType kOpset13Types[] = {DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kFloat64,
                                           DType::kInt64,   DType::kInt32,   DType::kInt16,    DType::kInt8,

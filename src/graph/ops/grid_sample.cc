@@ -47,9 +47,6 @@ absl::Status InferAffineGrid(InferContext& ctx) {
 }
 
 absl::Status InferGridSample(InferContext& ctx) {
-  constexpr DType kBlended[] = {DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kFloat64, DType::kInt64,
-                                DType::kInt32,   DType::kInt16,   DType::kInt8,     DType::kUint8,   DType::kUint16,
-                                DType::kUint32,  DType::kUint64,  DType::kComplex64, DType::kComplex128};
   constexpr int kMaxAxes = 8;  // cubic sampling reads 4 elements to the power of this
   const auto& attrs = ctx.attrs<GridSampleAttrs>();
   if (attrs.mode != "linear" && attrs.mode != "nearest" && attrs.mode != "cubic") {
@@ -61,7 +58,7 @@ absl::Status InferGridSample(InferContext& ctx) {
   if (attrs.mode == "nearest") {
     WEFT_RETURN_IF_ERROR(CheckTensor(ctx, 0, "X"));
   } else {
-    WEFT_RETURN_IF_ERROR(ctx.CheckDType(0, "X", kBlended));
+    WEFT_RETURN_IF_ERROR(ctx.CheckDType(0, "X", kNumericOrComplexTypes));
   }
   WEFT_RETURN_IF_ERROR(ctx.CheckDType(1, "grid", kFloatTypes));
   WEFT_RETURN_IF_ERROR(ctx.CheckRankAtLeast(0, "X", 3));

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <limits>
 #include <vector>
 
 #include "kernels/kernel.h"
+#include "kernels/ref/complex.h"
 #include "kernels/ref/cubic.h"
 #include "kernels/ref/dispatch.h"
 #include "kernels/ref/elements.h"
@@ -191,13 +191,6 @@ void Sample(const GridSampleAttrs& attrs, const Tensor& x, const Tensor& grid, T
   });
 }
 
-template <class F>
-absl::Status DispatchBlended(DType dtype, F f) {
-  if (dtype == DType::kComplex64) return f.template operator()<std::complex<float>>();
-  if (dtype == DType::kComplex128) return f.template operator()<std::complex<double>>();
-  return DispatchNumeric(dtype, f);
-}
-
 absl::Status RunGridSample(RunContext& ctx) {
   const auto& attrs = ctx.attrs<GridSampleAttrs>();
   const Tensor &x = ctx.input(0), &grid = ctx.input(1);
@@ -213,7 +206,7 @@ absl::Status RunGridSample(RunContext& ctx) {
         return absl::OkStatus();
       });
     }
-    return DispatchBlended(x.dtype(), [&]<class T>() {
+    return DispatchNumericOrComplex(x.dtype(), [&]<class T>() {
       using Sum = typename SumOf<T>::Sum;
       using Weight = typename SumOf<T>::Weight;
       Sample<G, T>(attrs, x, grid, out, [](T& to, const T* from, const auto& offsets, const auto& weights) {
