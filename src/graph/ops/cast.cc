@@ -61,7 +61,7 @@ absl::Status InferBitCast(InferContext& ctx) {
 
 }  // namespace
 
-constinit const Op ops::Cast = {.name = "Cast", .since_version = 25, .inputs = 1, .outputs = 1, .attrs = &kAttrSchema<CastAttrs>,
+constinit const Op ops::Cast = {.name = "Cast", .since_version = 28, .inputs = 1, .outputs = 1, .attrs = &kAttrSchema<CastAttrs>,
                                 .traits = kElementwise, .infer = &InferCast};
 constinit const Op ops::CastLike = {.name = "CastLike", .since_version = 25, .inputs = 2, .outputs = 1, .attrs = &kAttrSchema<CastLikeAttrs>,
                                     .traits = kElementwise, .infer = &InferCastLike};

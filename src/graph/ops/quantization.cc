@@ -143,10 +143,10 @@ QuantizationGrid ResolveQuantization(absl::Span<const int64_t> x, absl::Span<con
   return grid;
 }
 
-constinit const Op ops::QuantizeLinear = {.name = "QuantizeLinear", .since_version = 25, .inputs = {2, 3}, .outputs = 1,
+constinit const Op ops::QuantizeLinear = {.name = "QuantizeLinear", .since_version = 28, .inputs = {2, 3}, .outputs = 1,
                                           .attrs = &kAttrSchema<QuantizeLinearAttrs>, .infer = &InferQuantizeLinear,
                                           .cost = &PerElement<2>};
-constinit const Op ops::DequantizeLinear = {.name = "DequantizeLinear", .since_version = 25, .inputs = {2, 3}, .outputs = 1,
+constinit const Op ops::DequantizeLinear = {.name = "DequantizeLinear", .since_version = 28, .inputs = {2, 3}, .outputs = 1,
                                             .attrs = &kAttrSchema<DequantizeLinearAttrs>, .infer = &InferDequantizeLinear,
                                             .cost = &PerElement<2>};
 constinit const Op ops::DynamicQuantizeLinear = {.name = "DynamicQuantizeLinear", .since_version = 11, .inputs = 1, .outputs = {1, 3},

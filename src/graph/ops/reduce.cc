@@ -129,8 +129,8 @@ constinit const Op ops::ReduceMin = Reduction("ReduceMin", 20, &InferReduceMinMa
 constinit const Op ops::ReduceProd = Reduction("ReduceProd", 18, &InferReduceProd);
 constinit const Op ops::ReduceL1 = Reduction("ReduceL1", 18, &InferReduceNumeric);
 constinit const Op ops::ReduceL2 = Reduction("ReduceL2", 18, &InferReduceNumeric);
-constinit const Op ops::ReduceLogSum = Reduction("ReduceLogSum", 18, &InferReduceNumeric);
-constinit const Op ops::ReduceLogSumExp = Reduction("ReduceLogSumExp", 18, &InferReduceNumeric);
+constinit const Op ops::ReduceLogSum = Reduction("ReduceLogSum", 28, &InferReduceNumeric);
+constinit const Op ops::ReduceLogSumExp = Reduction("ReduceLogSumExp", 28, &InferReduceNumeric);
 constinit const Op ops::ReduceSumSquare = Reduction("ReduceSumSquare", 18, &InferReduceNumeric);
 constinit const Op ops::ArgMax = {.name = "ArgMax", .since_version = 13, .inputs = 1, .outputs = 1, .attrs = &kAttrSchema<ArgAttrs>, .infer = &InferArg};
 constinit const Op ops::ArgMin = {.name = "ArgMin", .since_version = 13, .inputs = 1, .outputs = 1, .attrs = &kAttrSchema<ArgAttrs>, .infer = &InferArg};
