@@ -63,6 +63,12 @@ void TransformScores(PostTransform transform, absl::Span<T> scores) {
   }
 }
 
+// What a model returns of its scores: a single one by itself has no logistic and no softmax.
+template <class T>
+void FinishScores(PostTransform transform, absl::Span<T> scores) {
+  if (scores.size() > 1 || transform == PostTransform::kProbit) TransformScores(transform, scores);
+}
+
 // Two classes and one score, that of the second: a probability where the model's parts are all positive, else a margin around zero.
 template <class T>
 struct BinaryScore {

@@ -141,7 +141,7 @@ void Decide(const TreeState<T>& state, PostTransform transform, absl::Span<T> sc
   }
   if (scores.size() == 1) {
     labels.WriteOnly(row, scores[0] > 0);
-    if (transform == PostTransform::kProbit) scores[0] = Probit(scores[0]);
+    FinishScores<T>(transform, scores);
   } else if (state.voted_class) {
     // Votes on the first class alone are for the second, by the custom of the exporters.
     const BinaryScore<T> binary{scores[*state.voted_class], state.votes_are_positive};
@@ -192,8 +192,7 @@ absl::Status RegressTyped(RunContext& ctx, TreeAggregate aggregate, PostTransfor
       for (int64_t k = 0; k < targets; ++k) {
         values[k] = scores[k].value / trees + (state.base_values.empty() ? T(0) : state.base_values[k]);
       }
-      // A single score is a value by itself, of which ONNX Runtime takes no logistic or softmax.
-      if (targets > 1 || transform == PostTransform::kProbit) TransformScores<T>(transform, absl::MakeSpan(values));
+      FinishScores<T>(transform, absl::MakeSpan(values));
       WriteElements(values.data(), targets, out, i * targets);
     }
   });
