@@ -22,13 +22,16 @@ struct Way {
   SessionOptions options;
 };
 
-// With all passes, without any, and without any on the reference kernels; every plan and every graph is validated.
+// With all passes, without any, without any on the reference kernels, and with some or all steps on a device of its own memory; every plan and
+// every graph is validated.
 inline std::vector<Way> Ways() {
   SessionOptions options;
   options.check_plans = options.verify_passes = true;
-  std::vector<Way> ways = {{"all passes", options}, {"no passes", options}, {"reference kernels", options}};
-  ways[1].options.opt_level = ways[2].options.opt_level = 0;
+  std::vector<Way> ways = {{"all passes", options}, {"no passes", options}, {"reference kernels", options}, {"device", options}, {"two devices", options}};
+  for (size_t i = 1; i < ways.size(); ++i) ways[i].options.opt_level = 0;
   ways[2].options.reference_kernels = true;
+  ways[3].options.device = "emulated";
+  ways[4].options.device = "cpu+emulated";
   return ways;
 }
 
