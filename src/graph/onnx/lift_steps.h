@@ -69,6 +69,9 @@ absl::Status UpsampleToResize10(Draft& node, Lift& lift);
 // ---- lift_scan.cc ----
 absl::Status ScanBatch9(Draft& node, Lift& lift);  // axis 0 was the batch
 
+// ---- lift_attention.cc ----
+absl::Status FlexBodiesTidy(Draft& node, Lift& lift);
+
 // ---- lift_ml.cc ----
 absl::Status RefuseGradient(Draft& node, Lift& lift);
 absl::Status LabelEncoderTables2(Draft& node, Lift& lift);

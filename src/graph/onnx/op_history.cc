@@ -243,7 +243,7 @@ constexpr OpHistory kHistories[] = {
     {"ai.onnx.ml", "TreeEnsembleClassifier", {{1}, {3}, {5}}},
     {"ai.onnx.ml", "TreeEnsembleRegressor", {{1}, {3}, {5}}},
     {"ai.onnx.ml", "ZipMap", {{1}}},
-    {"ai.onnx.preview", "FlexAttention", {{1}}},
+    {"ai.onnx.preview", "FlexAttention", {{1}}, &FlexBodiesTidy},
     {"ai.onnx.preview.training", "Adagrad", {{1}}},
     {"ai.onnx.preview.training", "Adam", {{1}}},
     {"ai.onnx.preview.training", "Gradient", {{1}}, &RefuseGradient},

@@ -28,7 +28,20 @@ WEFT_ATTRS(AttentionAttrs, Field<&AttentionAttrs::is_causal>("is_causal"), Field
            Field<&AttentionAttrs::right_window_size>("right_window_size"), Field<&AttentionAttrs::scale>("scale"),
            Field<&AttentionAttrs::softcap>("softcap"), Field<&AttentionAttrs::softmax_precision>("softmax_precision"));
 
-// The number of heads in the hidden axis: a size that each of `heads` heads has. Errors: Invalid where it cannot be divided.
+// softmax(score_mod(scale * Q K^T)), changed by prob_mod, times V. Its regions: score_mod, prob_mod.
+struct FlexAttentionAttrs {
+  std::optional<float> scale;                // absent: 1 / sqrt(head size)
+  std::optional<int64_t> softmax_precision;  // a value of TensorProto.DataType; absent: double where Q is, float otherwise
+
+  DType precision(DType q) const {
+    if (softmax_precision) return static_cast<DType>(*softmax_precision);
+    return q == DType::kFloat64 ? q : DType::kFloat32;
+  }
+};
+WEFT_ATTRS(FlexAttentionAttrs, Field<&FlexAttentionAttrs::scale>("scale"),
+           Field<&FlexAttentionAttrs::softmax_precision>("softmax_precision"));
+
+// The size that each of `heads` heads has in the hidden axis. Errors: Invalid where it cannot be divided.
 absl::StatusOr<Dim> HeadSize(const Dim& hidden, int64_t heads, std::string_view operand);
 // The number of query heads is a multiple of that of key heads, and there are some.
 absl::Status CheckHeadCounts(const Dim& q_heads, const Dim& kv_heads);

@@ -115,18 +115,13 @@ absl::Status Attend(const AttentionShape& s, const T* q, const T* k, const T* v,
   return absl::OkStatus();
 }
 
-// Softmax of n scores in place, computed as elements P are and rounded to P at each step; a row of -inf gives zeros. `sink` adds a term
-// to the sum that has no place in the row: exp(sink). -inf: none.
+// Softmax of n scores in place, computed as elements P are and rounded to P at each step. `sink` adds a term to the sum that has no place
+// in the row: exp(sink). -inf: none.
 template <class P, class T>
 void SoftmaxScores(T* row, int64_t n, T sink) {
   using C = Compute<P>;
   C largest = static_cast<C>(sink);
   for (int64_t i = 0; i < n; ++i) largest = std::max(largest, RoundAs<P>(static_cast<C>(row[i])));
-  if (largest == -std::numeric_limits<C>::infinity()) {
-    // NaN is not among what `largest` compares with, but it is not lost.
-    for (int64_t i = 0; i < n; ++i) row[i] = std::isnan(row[i]) ? row[i] : T(0);
-    return;
-  }
   auto exponential = [&](T x) { return RoundAs<P>(std::exp(RoundAs<P>(RoundAs<P>(static_cast<C>(x)) - largest))); };
   constexpr bool kFits = sizeof(C) <= sizeof(T);  // an exponential has room in the row
   C sum = std::isinf(sink) ? C(0) : exponential(sink);
