@@ -12,8 +12,9 @@ TEST(ReverseSequence, EachSampleToItsLength) {
   attrs.batch_axis = 0;
   attrs.time_axis = 1;
   auto run = [&](std::vector<int64_t> lengths) {
+    constexpr int64_t kBatch[] = {3};
     auto out = Evaluate(ops::ReverseSequence, attrs,
-                        {Tensor::Of<int16_t>({3, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}), Tensor::Of<int64_t>({{3}}, lengths)});
+                        {Tensor::Of<int16_t>({3, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}), Tensor::Of<int64_t>(kBatch, lengths)});
     if (!out.ok()) return std::vector<int16_t>();
     const auto span = (*out)[0].tensor().span<int16_t>();
     return std::vector<int16_t>(span.begin(), span.end());
