@@ -19,7 +19,7 @@ endif()
 
 install(EXPORT weftTargets NAMESPACE weft:: DESTINATION lib/cmake/weft)
 configure_package_config_file(cmake/weftConfig.cmake.in "${PROJECT_BINARY_DIR}/weftConfig.cmake" INSTALL_DESTINATION lib/cmake/weft
-  NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+  NO_SET_AND_CHECK_MACRO)
 # Before 1.0 a minor version may break what the last one had.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/weftConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/weftConfig.cmake" "${PROJECT_BINARY_DIR}/weftConfigVersion.cmake" DESTINATION lib/cmake/weft)

@@ -7,6 +7,15 @@ if(WEFT_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${WEFT_CCACHE}")
 endif()
 
+# Whether a sanitizer's runtime comes with every executable.
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
+string(FIND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}" "-fsanitize" at)
+if(at EQUAL -1)
+  set(WEFT_SANITIZED OFF)
+else()
+  set(WEFT_SANITIZED ON)
+endif()
+
 # The language, the include roots and the flags; every target links it privately or through weft_base.
 add_library(weft_options INTERFACE)
 target_compile_features(weft_options INTERFACE cxx_std_20)

@@ -48,23 +48,6 @@ std::string UnknownPass(const std::string& name) {
 
 }  // namespace
 
-ExitCode ExitCodeOf(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kOk: return kDone;
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kNotFound:
-    case absl::StatusCode::kOutOfRange:
-    case absl::StatusCode::kPermissionDenied:
-    case absl::StatusCode::kDataLoss:
-    case absl::StatusCode::kFailedPrecondition: return kInvalid;
-    case absl::StatusCode::kUnimplemented: return kUnsupported;
-    case absl::StatusCode::kResourceExhausted: return kExhausted;
-    case absl::StatusCode::kCancelled:
-    case absl::StatusCode::kDeadlineExceeded: return kCancelled;
-    default: return kOurBug;
-  }
-}
-
 absl::StatusOr<SessionOptions> CommonOptions::ToSessionOptions() const {
   if (precision != "fp32") return Unsupported("precision ", precision, " is not available, expected fp32");
   SessionOptions options;

@@ -15,22 +15,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/dim.h"
+#include "base/exit_code.h"
 #include "weft/session.h"
 
 namespace weft::cli {
-
-// Exit codes: what a script may rely on.
-enum ExitCode : int {
-  kDone = 0,
-  kCheckFailed = 1,  // a mismatch, a failed case
-  kUsage = 2,
-  kInvalid = 3,      // the model or an input
-  kUnsupported = 4,  // an op, a type, a device
-  kExhausted = 5,    // a limit or memory ran out
-  kCancelled = 6,    // or past its deadline
-  kOurBug = 70,
-};
-ExitCode ExitCodeOf(const absl::Status& status);
 
 // Of random numbers: lo <= x < hi.
 struct NumberRange {

@@ -38,7 +38,7 @@ int Run(int argc, char** argv) {
   app.set_version_flag("--version", std::string("infer-cli ") + WEFT_VERSION);
   app.footer(kFooter);
   app.require_subcommand(1);
-  int exit_code = weft::cli::kDone;
+  int exit_code = weft::kDone;
   weft::cli::AddRun(app, exit_code);
   weft::cli::AddBench(app, exit_code);
   weft::cli::AddTest(app, exit_code);
@@ -51,7 +51,7 @@ int Run(int argc, char** argv) {
     if (!LooksLikePath(args[0])) {
       std::cerr << "infer-cli: error: unknown subcommand '" << args[0] << "', expected " << absl::StrJoin(names, ", ")
                 << " or the path of a model (see infer-cli --help)\n";
-      return weft::cli::kUsage;
+      return weft::kUsage;
     }
     args.insert(args.begin(), "run");
   }
@@ -61,10 +61,10 @@ int Run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
       app.exit(error);  // --help, --version
-      return weft::cli::kDone;
+      return weft::kDone;
     }
     std::cerr << "infer-cli: error: " << error.what() << " (see infer-cli --help)\n";
-    return weft::cli::kUsage;
+    return weft::kUsage;
   }
   std::cout.flush();
   if (!std::cout) return weft::cli::Fail(absl::InternalError("standard output cannot be written"));

@@ -43,10 +43,14 @@ foreach(file bin/infer-cli lib/libweft.so)
   endif()
 endforeach()
 
-set(model "${SOURCE_DIR}/models/digits/model.onnx")
 run("${tree}/bin/infer-cli" test "${SOURCE_DIR}/models/digits")
-run("${CMAKE_COMMAND}" -S "${SOURCE_DIR}/tests/install/consumer" -B "${work}/build" -G "${GENERATOR}"
-  "-DCMAKE_PREFIX_PATH=${tree}" "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}"
-  "-DWEFT_VERSION=${VERSION}")
-run("${CMAKE_COMMAND}" --build "${work}/build")
-run("${work}/build/consumer" "${model}")
+
+# In C++, and in C where there is no Abseil.
+set(model "${SOURCE_DIR}/models/digits/model.onnx")
+foreach(language cxx c)
+  run("${CMAKE_COMMAND}" -S "${SOURCE_DIR}/tests/install/consumer_${language}" -B "${work}/${language}" -G "${GENERATOR}"
+    "-DCMAKE_PREFIX_PATH=${tree}" "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DWEFT_VERSION=${VERSION}"
+    "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" "-DCMAKE_C_FLAGS=${CXX_FLAGS}")
+  run("${CMAKE_COMMAND}" --build "${work}/${language}")
+  run("${work}/${language}/consumer" "${model}")
+endforeach()
