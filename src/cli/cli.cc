@@ -74,6 +74,16 @@ std::optional<std::chrono::steady_clock::time_point> CommonOptions::Deadline() c
          std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(time_limit_s));
 }
 
+void AddPassOptions(CLI::App& app, int& opt_level, std::vector<std::string>& disabled_passes, std::string& math) {
+  app.add_option("--math", math, "strict: only rewrites that change no bit of the result")
+      ->check(CLI::IsMember({"fast", "strict"}))
+      ->capture_default_str();
+  app.add_option("--opt-level", opt_level, "0: no passes; 3: all")->check(CLI::Range(0, 3))->capture_default_str();
+  app.add_option("--disable-pass", disabled_passes, "leaves one pass out; may be repeated")
+      ->check(CLI::Validator(&UnknownPass, ""))
+      ->allow_extra_args(false);
+}
+
 void AddCommonOptions(CLI::App& app, CommonOptions& options) {
   app.add_option("--device", options.device, "where to run: cpu; or, to test with, emulated (memory of its own behind a queue) or cpu+emulated (both)")->capture_default_str();
   app.add_option("--threads", options.threads, "threads that all runs share; 0: as many as this process may use")
@@ -82,13 +92,7 @@ void AddCommonOptions(CLI::App& app, CommonOptions& options) {
   app.add_option("--precision", options.precision, "fp32 (as the model has it)")
       ->check(CLI::IsMember({"fp32", "bf16", "fp16", "int8"}))
       ->capture_default_str();
-  app.add_option("--math", options.math, "strict: only rewrites that change no bit of the result")
-      ->check(CLI::IsMember({"fast", "strict"}))
-      ->capture_default_str();
-  app.add_option("--opt-level", options.opt_level, "0: no passes; 3: all")->check(CLI::Range(0, 3))->capture_default_str();
-  app.add_option("--disable-pass", options.disabled_passes, "leaves one pass out; may be repeated")
-      ->check(CLI::Validator(&UnknownPass, ""))
-      ->allow_extra_args(false);
+  AddPassOptions(app, options.opt_level, options.disabled_passes, options.math);
   app.add_option("--memory-limit", options.memory_limit_bytes, "bytes a plan's arena may take (exit 5 beyond); 0: no limit")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--time-limit", options.time_limit_s, "seconds a run may take (exit 6 beyond); 0: no limit")

@@ -51,6 +51,8 @@ struct CommonOptions {
   // Now plus --time-limit; nothing where there is none.
   std::optional<std::chrono::steady_clock::time_point> Deadline() const;
 };
+// --opt-level, --disable-pass, --math.
+void AddPassOptions(CLI::App& app, int& opt_level, std::vector<std::string>& disabled_passes, std::string& math);
 void AddCommonOptions(CLI::App& app, CommonOptions& options);
 // --shape, --dim.
 void AddShapeOptions(CLI::App& app, CommonOptions& options);
@@ -69,6 +71,8 @@ absl::StatusOr<ValueMap> MakeInputs(const Session& session, const CommonOptions&
 void AddRun(CLI::App& app, int& exit_code);
 void AddBench(CLI::App& app, int& exit_code);
 void AddTest(CLI::App& app, int& exit_code);
+void AddCompare(CLI::App& app, int& exit_code);
+void AddOptimize(CLI::App& app, int& exit_code);
 void AddInspect(CLI::App& app, int& exit_code);
 
 }  // namespace weft::cli

@@ -1,4 +1,4 @@
-// infer-cli: runs, times, tests and shows ONNX models.
+// infer-cli: runs, times, tests, shows and optimises ONNX models.
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -23,6 +23,8 @@ constexpr char kFooter[] =
     "  infer-cli bench model.onnx --dim batch=8 --threads 2  latency and throughput\n"
     "  infer-cli test cases/                                 every ONNX test case beneath a folder\n"
     "  infer-cli inspect model.onnx --text                   what the model is made of\n"
+    "  infer-cli optimize model.onnx -o smaller.onnx         an equal model of fewer nodes\n"
+    "  infer-cli compare model.onnx --against other.onnx     how far their outputs are apart\n"
     "\n"
     "Exit codes: 0 done; 1 a check failed; 2 usage; 3 the model or an input is invalid; 4 unsupported;\n"
     "5 a limit or memory ran out; 6 cancelled or past its deadline; 70 a bug of ours.";
@@ -43,6 +45,8 @@ int Run(int argc, char** argv) {
   weft::cli::AddBench(app, exit_code);
   weft::cli::AddTest(app, exit_code);
   weft::cli::AddInspect(app, exit_code);
+  weft::cli::AddOptimize(app, exit_code);
+  weft::cli::AddCompare(app, exit_code);
 
   std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands({})) names.push_back(sub->get_name());

@@ -190,6 +190,7 @@ struct Model {
   std::string producer_name, producer_version, domain, doc_string;
   int64_t model_version = 0;
   std::vector<std::pair<std::string, std::string>> metadata;
+  std::vector<Type> declared_outputs;   // what the file says of them, right or wrong
   std::vector<std::string> overridable;  // initialisers that are graph inputs too: constants here, which a run may override
 };
 

@@ -27,7 +27,7 @@ ValueId BeforeSwap(const Graph& graph, ValueId value) {
 absl::Status FoldTransposeIntoMatMul(Graph& graph, PassContext& ctx) {
   for (NodeId id : graph.Order()) {
     const Op* op = graph.node(id).op;
-    if (op != &ops::MatMul && op != &ops::WeftFusedMatMul && op != &ops::Gemm) continue;
+    if (op != &ops::Gemm && (ctx.standard_only || (op != &ops::MatMul && op != &ops::WeftFusedMatMul))) continue;
     const ValueId inputs[] = {graph.node(id).inputs[0], graph.node(id).inputs[1]};
     const ValueId before[] = {BeforeSwap(graph, inputs[0]), BeforeSwap(graph, inputs[1])};
     if (before[0] == ValueId::kNone && before[1] == ValueId::kNone) continue;

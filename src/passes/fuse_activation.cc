@@ -82,6 +82,7 @@ absl::Status FuseInto(Graph& graph, PassContext& ctx, NodeId act_id) {
 }  // namespace
 
 absl::Status FuseActivation(Graph& graph, PassContext& ctx) {
+  if (ctx.standard_only) return absl::OkStatus();
   for (NodeId id : graph.Order()) {
     if (graph.IsLive(id)) WEFT_RETURN_IF_ERROR(FuseInto(graph, ctx, id));
   }

@@ -31,7 +31,7 @@ absl::Status FuseInto(Graph& graph, PassContext& ctx, NodeId add_id) {
     const GraphNode& node = graph.node(id);
     const Shape& shape = graph.value(middle).type.shape;
     const bool conv = node.op == &ops::Conv;
-    const bool matmul = node.op == &ops::MatMul || (node.op == &ops::WeftFusedMatMul && node.attrs.As<FusedMatMulAttrs>().activation.empty());
+    const bool matmul = !ctx.standard_only && (node.op == &ops::MatMul || (node.op == &ops::WeftFusedMatMul && node.attrs.As<FusedMatMulAttrs>().activation.empty()));
     if ((!conv && !matmul) || !shape.has_rank() || shape.rank() < 2) continue;
     std::optional<Tensor> bias = AlongAxis(*constant, shape, conv ? 1 : shape.rank() - 1);
     if (!bias) continue;

@@ -31,6 +31,7 @@ using Evaluator =
 struct PassContext {
   const Evaluator& evaluate;
   const KnownElements& known;  // elements of small integer tensors, as inferred before the pass
+  bool standard_only = false;  // make no ops of the domain weft
   int64_t rewrites = 0;        // how many places changed
   int64_t rewrites_left = 0;   // --stop-after: a pass asks Allow() before each rewrite
 

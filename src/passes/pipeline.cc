@@ -30,16 +30,16 @@ constexpr Pass kPasses[] = {
 constexpr int kMaxRounds = 4;
 
 // Regions first. `elements` of a region's captures are not known here: constants of the outer scope were made constants inside at import.
-absl::Status RunOnRegions(const Pass& pass, Graph& graph, const Evaluator& evaluate, int64_t& rewrites, int64_t& left) {
+absl::Status RunOnRegions(const Pass& pass, Graph& graph, const Evaluator& evaluate, bool standard_only, int64_t& rewrites, int64_t& left) {
   for (NodeId id : graph.Order()) {
     for (size_t k = 0; k < graph.node(id).regions.size(); ++k) {
       Graph& body = graph.region_graph(id, static_cast<int>(k));
-      WEFT_RETURN_IF_ERROR(RunOnRegions(pass, body, evaluate, rewrites, left));
+      WEFT_RETURN_IF_ERROR(RunOnRegions(pass, body, evaluate, standard_only, rewrites, left));
       KnownElements known(body.num_values());
       for (int v = 0; v < body.num_values(); ++v) {
         if (body.value(ValueId{v}).is_constant()) known[v] = ElementsOf(body.value(ValueId{v}).constant);
       }
-      PassContext ctx{evaluate, known, 0, left};
+      PassContext ctx{evaluate, known, standard_only, 0, left};
       WEFT_RETURN_IF_ERROR(pass.run(body, ctx));
       rewrites += ctx.rewrites;
       left = ctx.rewrites_left;
@@ -68,11 +68,11 @@ const Pass* FindPass(std::string_view name) {
   return nullptr;
 }
 
-absl::StatusOr<int64_t> RunPass(const Pass& pass, Graph& graph, const Evaluator& evaluate, int64_t rewrites_left) {
+absl::StatusOr<int64_t> RunPass(const Pass& pass, Graph& graph, const Evaluator& evaluate, int64_t rewrites_left, bool standard_only) {
   WEFT_ASSIGN_OR_RETURN(const KnownElements known, InferTypes(graph));
   int64_t rewrites = 0;
-  WEFT_RETURN_IF_ERROR(RunOnRegions(pass, graph, evaluate, rewrites, rewrites_left));
-  PassContext ctx{evaluate, known, 0, rewrites_left};
+  WEFT_RETURN_IF_ERROR(RunOnRegions(pass, graph, evaluate, standard_only, rewrites, rewrites_left));
+  PassContext ctx{evaluate, known, standard_only, 0, rewrites_left};
   WEFT_RETURN_IF_ERROR(pass.run(graph, ctx));
   rewrites += ctx.rewrites;
   if (rewrites > 0) WEFT_RETURN_IF_ERROR(InferTypes(graph).status());
@@ -99,7 +99,7 @@ absl::StatusOr<std::vector<PassReport>> RunPipeline(Graph& graph, const Pipeline
     for (PassReport& report : reports) {
       const Pass& pass = *FindPass(report.name);
       const auto start = std::chrono::steady_clock::now();
-      absl::StatusOr<int64_t> rewrites = RunPass(pass, graph, evaluate, left);
+      absl::StatusOr<int64_t> rewrites = RunPass(pass, graph, evaluate, left, options.standard_only);
       if (!rewrites.ok()) return Annotate(rewrites.status(), absl::StrCat("pass ", ToAbsl(pass.name)).c_str());
       report.ms += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
       report.rewrites += *rewrites;

@@ -24,6 +24,7 @@ struct PipelineOptions {
   int level = 3;
   std::vector<std::string> disabled;  // by name; an unknown name is an error that lists those there are
   bool strict_math = false;           // only NumericClass::kExact
+  bool standard_only = false;         // no ops of the domain weft: the graph is to be written as ONNX
   bool verify = false;                // run the verifier before the first pass and behind each
   int64_t stop_after = std::numeric_limits<int64_t>::max();  // rewrites in all
   // Called behind each pass that changed something.
@@ -42,7 +43,7 @@ absl::StatusOr<std::vector<PassReport>> RunPipeline(Graph& graph, const Pipeline
 
 // Runs one pass over `graph` and its regions, types up to date before and after. Gives the number of rewrites.
 absl::StatusOr<int64_t> RunPass(const Pass& pass, Graph& graph, const Evaluator& evaluate,
-                                int64_t rewrites_left = std::numeric_limits<int64_t>::max());
+                                int64_t rewrites_left = std::numeric_limits<int64_t>::max(), bool standard_only = false);
 
 }  // namespace weft
 

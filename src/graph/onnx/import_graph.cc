@@ -152,6 +152,7 @@ absl::Status Importer::ReadGraph(GraphProto& proto, Scope& scope, Model* model) 
     const std::optional<ValueId> id = Lookup(scope, output.name());
     if (!id || *id == ValueId::kNone) return Invalid("output '", output.name(), "' is produced by no node, input or initialiser");
     scope.graph->AddOutput(*id);
+    if (model != nullptr) model->declared_outputs.push_back(TypeFromProto(output.type(), output.name()).value_or(Type::Unknown()));
   }
   return absl::OkStatus();
 }
