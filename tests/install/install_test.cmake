@@ -45,12 +45,13 @@ endforeach()
 
 run("${tree}/bin/infer-cli" test "${SOURCE_DIR}/models/digits")
 
-# In C++, and in C where there is no Abseil.
-set(model "${SOURCE_DIR}/models/digits/model.onnx")
-foreach(language cxx c)
-  run("${CMAKE_COMMAND}" -S "${SOURCE_DIR}/tests/install/consumer_${language}" -B "${work}/${language}" -G "${GENERATOR}"
-    "-DCMAKE_PREFIX_PATH=${tree}" "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DWEFT_VERSION=${VERSION}"
+# The examples, and a project in C where there is no Abseil.
+foreach(project examples tests/install/consumer)
+  get_filename_component(name "${project}" NAME)
+  run("${CMAKE_COMMAND}" -S "${SOURCE_DIR}/${project}" -B "${work}/${name}" -G "${GENERATOR}"
+    "-DCMAKE_PREFIX_PATH=${tree}" "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}"
     "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" "-DCMAKE_C_FLAGS=${CXX_FLAGS}")
-  run("${CMAKE_COMMAND}" --build "${work}/${language}")
-  run("${work}/${language}/consumer" "${model}")
+  run("${CMAKE_COMMAND}" --build "${work}/${name}")
 endforeach()
+run("${CMAKE_CTEST_COMMAND}" --test-dir "${work}/examples" --output-on-failure)
+run("${work}/consumer/consumer" "${SOURCE_DIR}/models/digits/model.onnx")
