@@ -144,6 +144,15 @@ absl::Status CheckHeadCounts(const Dim& q_heads, const Dim& kv_heads) {
   return Invalid("Q has ", q, " heads and K has ", kv, ", expected those of Q to be a multiple of those of K");
 }
 
+absl::Status CheckAttentionBias(const InferContext& ctx, int i, const std::vector<Dim>& scores) {
+  std::vector<Dim> expected = scores;
+  const Shape& bias = ctx.shape(i);
+  for (int axis = 0; axis < 2 && bias.has_rank() && bias.rank() == 4; ++axis) {
+    if (bias[axis] == Dim(1)) expected[axis] = 1;
+  }
+  return ExpectShape(ctx, i, "attention_bias", expected);
+}
+
 Cost AttentionCost(const std::vector<Dim>& scores, const Dim& head_size, const Dim& v_head_size) {
   double flops = 2;
   for (const Dim& d : scores) {

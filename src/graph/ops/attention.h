@@ -45,6 +45,8 @@ WEFT_ATTRS(FlexAttentionAttrs, Field<&FlexAttentionAttrs::scale>("scale"),
 absl::StatusOr<Dim> HeadSize(const Dim& hidden, int64_t heads, std::string_view operand);
 // The number of query heads is a multiple of that of key heads, and there are some.
 absl::Status CheckHeadCounts(const Dim& q_heads, const Dim& kv_heads);
+// Input i (attention_bias), added to scores [B,H,S,T], is of that shape, or has 1 in place of B or H.
+absl::Status CheckAttentionBias(const InferContext& ctx, int i, const std::vector<Dim>& scores);
 
 // FLOPs of both products for scores [B,H,S,T] and heads of these sizes; nothing where a dim is no integer.
 Cost AttentionCost(const std::vector<Dim>& scores, const Dim& head_size, const Dim& v_head_size);

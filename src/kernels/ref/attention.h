@@ -22,6 +22,7 @@ struct AttentionShape {
   int64_t q_heads = 0, kv_heads = 0;  // query head h reads key head h / (q_heads / kv_heads)
   int64_t q_length = 0, kv_length = 0;
   int64_t head_size = 0, v_head_size = 0;
+  int64_t kv_room = 0;  // positions from one head of K and V to the next; 0: kv_length
 
   int64_t group() const { return q_heads / kv_heads; }
 };
@@ -79,14 +80,14 @@ absl::StatusOr<Tensor> ScaleHeads(const Tensor& t, Compute<E> factor) {
 }
 
 // For each batch, query head and position: scores = q . k over all positions of K, which `weigh` turns in place into weights, row by row
-// and in parallel; y is V's rows so weighted. q: [B,Hq,S,D], k: [B,Hkv,T,D], v: [B,Hkv,T,Dv], y: [B,Hq,S,Dv].
-// The scores of a limited number of rows are held at a time.
+// and in parallel; y is V's rows so weighted. q: [B,Hq,S,D], k: [B,Hkv,T,D], v: [B,Hkv,T,Dv] (or more positions), y: [B,Hq,S,Dv].
+// Positions of weight 0 must hold numbers: they are multiplied. The scores of a limited number of rows are held at a time.
 template <class T>
 absl::Status Attend(const AttentionShape& s, const T* q, const T* k, const T* v,
                     absl::FunctionRef<void(int64_t batch, int64_t head, int64_t position, T* row)> weigh, T* y) {
   constexpr int64_t kScores = int64_t{1} << 22;
   // The query heads that share a key head are one matrix: its rows are theirs, one head after the other.
-  const int64_t matrices = s.batch * s.kv_heads, rows = s.group() * s.q_length, n = s.kv_length;
+  const int64_t matrices = s.batch * s.kv_heads, rows = s.group() * s.q_length, n = s.kv_length, room = s.kv_room == 0 ? n : s.kv_room;
   if (matrices == 0 || rows == 0) return absl::OkStatus();
   const int64_t rows_at_once = std::clamp<int64_t>(kScores / std::max<int64_t>(n, 1), 1, rows);
   const int64_t at_once = std::clamp<int64_t>(kScores / std::max<int64_t>(n * rows_at_once, 1), 1, matrices);
@@ -98,7 +99,7 @@ absl::Status Attend(const AttentionShape& s, const T* q, const T* k, const T* v,
       const int64_t m = std::min(rows_at_once, rows - row);
       BatchedGemm<T>(
           count, m, n, s.head_size, [&](int64_t i) { return Matrix<T>{q + ((first + i) * rows + row) * s.head_size, s.head_size, 1}; },
-          [&](int64_t i) { return Matrix<T>{k + (first + i) * n * s.head_size, 1, s.head_size}; },
+          [&](int64_t i) { return Matrix<T>{k + (first + i) * room * s.head_size, 1, s.head_size}; },
           [&](int64_t i) { return scores + i * m * n; });
       ParallelFor(count * m, 30 * std::max<int64_t>(n, 1), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
@@ -108,7 +109,7 @@ absl::Status Attend(const AttentionShape& s, const T* q, const T* k, const T* v,
       });
       BatchedGemm<T>(
           count, m, s.v_head_size, n, [&](int64_t i) { return Matrix<T>{scores + i * m * n, n, 1}; },
-          [&](int64_t i) { return Matrix<T>{v + (first + i) * n * s.v_head_size, s.v_head_size, 1}; },
+          [&](int64_t i) { return Matrix<T>{v + (first + i) * room * s.v_head_size, s.v_head_size, 1}; },
           [&](int64_t i) { return y + ((first + i) * rows + row) * s.v_head_size; });
     }
   }
