@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "base/utf8.h"
 #include "graph/onnx/values.h"
 
 namespace weft::cli {
@@ -103,24 +104,6 @@ absl::StatusOr<std::string> HeaderField(std::string_view header, std::string_vie
   }
   if (end == std::string_view::npos) return Invalid("the npy header breaks off behind '", key, "'");
   return std::string(header.substr(at, end - at));
-}
-
-void AppendUtf8(uint32_t c, std::string& out) {
-  if (c < 0x80) {
-    out.push_back(static_cast<char>(c));
-  } else if (c < 0x800) {
-    out.push_back(static_cast<char>(0xc0 | c >> 6));
-    out.push_back(static_cast<char>(0x80 | (c & 0x3f)));
-  } else if (c < 0x10000) {
-    out.push_back(static_cast<char>(0xe0 | c >> 12));
-    out.push_back(static_cast<char>(0x80 | (c >> 6 & 0x3f)));
-    out.push_back(static_cast<char>(0x80 | (c & 0x3f)));
-  } else {
-    out.push_back(static_cast<char>(0xf0 | (c >> 18 & 0x07)));
-    out.push_back(static_cast<char>(0x80 | (c >> 12 & 0x3f)));
-    out.push_back(static_cast<char>(0x80 | (c >> 6 & 0x3f)));
-    out.push_back(static_cast<char>(0x80 | (c & 0x3f)));
-  }
 }
 
 std::string TextItem(const char* item, const NpyDescr& descr) {
