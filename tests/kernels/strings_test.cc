@@ -83,6 +83,7 @@ TEST(TfIdfVectorizer, CountsWithSkipsAndWeights) {
 TEST(TfIdfVectorizer, PoolsThatDoNotAddUpAreRefused) {
   const Tensor x = Tensor::Of<int64_t>({1}, {5});
   TfIdfVectorizerAttrs attrs = Ngrams();
+  attrs.min_gram_length = 2;
   attrs.ngram_counts = {0, 3};
   EXPECT_EQ(Error(ops::TfIdfVectorizer, attrs, {x}), "ngram_counts puts the n-grams of 2 items at 3 to 6 of a pool of 6");
   attrs = Ngrams();
