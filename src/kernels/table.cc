@@ -9,7 +9,10 @@ std::vector<const Kernel*> KernelsFor(const Op& op, bool reference_only) {
       if (kernel->op == &op) found.push_back(kernel);
     }
   };
-  if (!reference_only) add(OnednnKernels());
+  if (!reference_only) {
+    add(OnednnKernels());
+    add(CpuKernels());
+  }
   add(RefKernels());
   return found;
 }

@@ -13,6 +13,8 @@ namespace weft {
 absl::Span<const Kernel* const> RefKernels();
 // Every kernel on oneDNN (src/kernels/onednn), best first.
 absl::Span<const Kernel* const> OnednnKernels();
+// Our own fast kernels (src/kernels/cpu), for what oneDNN has not or does worse.
+absl::Span<const Kernel* const> CpuKernels();
 
 // The candidates for an op in order of preference; `reference_only` leaves out all but src/kernels/ref.
 std::vector<const Kernel*> KernelsFor(const Op& op, bool reference_only = false);

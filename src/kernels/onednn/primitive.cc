@@ -82,13 +82,4 @@ absl::Status AppendActivation(dnnl::post_ops& post_ops, const std::string& activ
   return absl::OkStatus();
 }
 
-absl::Status RequireFloat32(const NodeView& node, int count) {
-  for (int i = 0; i < count; ++i) {
-    if (node.HasInput(i) && node.inputs[i].type->dtype != DType::kFloat32) {
-      return Unsupported("input ", i, " is ", DTypeName(node.inputs[i].type->dtype), ", expected float");
-    }
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace weft::onednn

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kernels/kernel.h"
+#include "kernels/require.h"
 #include "oneapi/dnnl/dnnl.hpp"
 #include "weft/tensor.h"
 
@@ -82,9 +83,6 @@ absl::Status RunUnary(RunContext& ctx);
 // The eltwise post-op of an activation (graph/ops/fused.h); nothing is added for "". Where the product is NaN, oneDNN's Relu, Clip and
 // HardSigmoid give one of their bounds.
 absl::Status AppendActivation(dnnl::post_ops& post_ops, const std::string& activation, float alpha, float beta);
-
-// Refuses everything but fp32 in inputs [0, count) that are present.
-absl::Status RequireFloat32(const NodeView& node, int count);
 
 }  // namespace weft::onednn
 

@@ -29,11 +29,7 @@ enum Operand { kX, kW, kR, kB, kLens, kInitialH, kInitialC, kPeepholes };
 template <class Cell>
 absl::Status Supports(const NodeView& node) {
   const auto& attrs = node.attrs_as<typename Cell::Attrs>();
-  for (int i : {kX, kW, kR, kB, kInitialH, kInitialC, kPeepholes}) {
-    if (node.HasInput(i) && node.inputs[i].type->dtype != DType::kFloat32) {
-      return Unsupported("input ", i, " is ", DTypeName(node.inputs[i].type->dtype), ", expected float");
-    }
-  }
+  WEFT_RETURN_IF_ERROR(RequireFloat32(node, 4));  // inference has found the others to be as X
   for (int i : {kW, kR, kB, kPeepholes}) {
     if (node.HasInput(i) && node.inputs[i].tensor == nullptr) return Unsupported("input ", i, " is no constant");
   }
