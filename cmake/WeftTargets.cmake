@@ -59,8 +59,6 @@ function(weft_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE weft_options ${arg_DEPS} GTest::gmock GTest::gtest_main)
-  # The list of ops holds weak references, for which the linker takes nothing out of an archive.
-  set_target_properties(${name} PROPERTIES LINK_LIBRARY_OVERRIDE_weft_graph WHOLE_ARCHIVE)
   target_compile_definitions(${name} PRIVATE
     WEFT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WEFT_MODELS_DIR="${WEFT_MODELS_DIR}" WEFT_BINARY_DIR="${PROJECT_BINARY_DIR}")
   weft_target_defaults(${name})

@@ -1,9 +1,6 @@
 #include "graph/op.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
@@ -11,28 +8,17 @@
 
 namespace weft {
 
-namespace ops {
-#define WEFT_OP(name) extern const Op name __attribute__((weak));
-#include "graph/ops/ops.def"
-#undef WEFT_OP
-}  // namespace ops
-
 std::string Op::QualifiedName() const {
   return domain.empty() ? std::string(name) : absl::StrCat(ToAbsl(domain), ".", ToAbsl(name));
 }
 
 absl::Span<const Op* const> AllOps() {
-  static const auto* const all = [] {
-    const Op* const listed[] = {
+  static constexpr const Op* kAll[] = {
 #define WEFT_OP(name) &ops::name,
 #include "graph/ops/ops.def"
 #undef WEFT_OP
-    };
-    auto* present = new std::vector<const Op*>;
-    std::copy_if(std::begin(listed), std::end(listed), std::back_inserter(*present), [](const Op* op) { return op != nullptr; });
-    return present;
-  }();
-  return *all;
+  };
+  return kAll;
 }
 
 const Op* FindOp(std::string_view domain, std::string_view name) {

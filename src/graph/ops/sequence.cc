@@ -33,6 +33,14 @@ Type ItemType(InferContext& ctx, const Type& sequence) {
 absl::StatusOr<Type> JoinTypes(InferContext& ctx, const Type& a, const Type& b, std::string_view what) {
   if (a == b || b.kind == Type::Kind::kUnknown) return a;
   if (a.kind == Type::Kind::kUnknown) return b;
+  // What may be absent at first and never is afterwards: a loop that begins with an optional.
+  if ((a.kind == Type::Kind::kOptional) != (b.kind == Type::Kind::kOptional)) {
+    const bool first = a.kind == Type::Kind::kOptional;
+    const Type& optional = first ? a : b;
+    if (optional.elem == nullptr) return optional;
+    WEFT_ASSIGN_OR_RETURN(Type elem, JoinTypes(ctx, first ? *a.elem : a, first ? b : *b.elem, what));
+    return Type::OfOptional(std::move(elem));
+  }
   if (a.kind != b.kind || (a.dtype != b.dtype && a.dtype != DType::kUndefined && b.dtype != DType::kUndefined)) {
     return Invalid(what, " is ", a.ToString(), " in one place and ", b.ToString(), " in the other, expected one type");
   }
