@@ -51,8 +51,7 @@ TEST(LinearAttention, GatesAndCorrections) {
   attrs.kv_num_heads = 1;
   attrs.q_num_heads = 2;  // both read the one state, the second twice as strongly
   attrs.scale = 1;
-  const Tensor q = Tensor::Of<float>({1, 2, 2}, {1, 2, 1, 2});
-  const Tensor k = Tensor::Of<float>({1, 2, 1}, {1, 1}), v = Tensor::Of<float>({1, 2, 1}, {8, 4});
+  const Tensor q = Tensor::Of<float>({1, 2, 2}, {1, 2, 1, 2}), k = Tensor::Of<float>({1, 2, 1}, {1, 1}), v = Tensor::Of<float>({1, 2, 1}, {8, 4});
   const Tensor halves = Tensor::Of<float>({1, 2, 1}, {0.5f, 0.5f}), stay = Tensor::Of<float>({1, 2, 1}, {0, 0});
   const Tensor past = Tensor::Of<float>({1, 1, 1, 1}, {2});
   attrs.update_rule = "linear";
@@ -62,8 +61,7 @@ TEST(LinearAttention, GatesAndCorrections) {
   attrs.update_rule = "gated_delta";
   out = RunBoth(ops::LinearAttention, attrs, {q, k, v, past, stay, halves});  // half way to each value
   EXPECT_THAT(out[0], ElementsAre(5, 10, 4.5, 9));
-  EXPECT_THAT(std::string(Evaluate(ops::LinearAttention, attrs, {q, k, v, past, stay}, 2).status().message()),
-              HasSubstr("needs the input beta"));
+  EXPECT_THAT(std::string(Evaluate(ops::LinearAttention, attrs, {q, k, v, past, stay}, 2).status().message()), HasSubstr("needs the input beta"));
   attrs.update_rule = "linear";
   EXPECT_THAT(std::string(Evaluate(ops::LinearAttention, attrs, {q, k, v, past, stay}, 2).status().message()),
               HasSubstr("has no use for the input decay"));
