@@ -40,14 +40,21 @@ const Geometry kGeometries[] = {
     {{7, 8}, {3, 3}, {2, 1}, {}, {}, "VALID"},
     {{3, 3}, {3, 3}, {}, {}, {4, 4, 4, 4}},            // windows of padding alone
     {{1, 1}, {3, 3}, {}, {}, {1, 1, 1, 1}},
+    {{5, 5, 5}, {3, 3, 3}, {}, {}, {1, 1, 1, 1, 1, 1}},
+    {{6, 5, 7}, {2, 3, 1}, {2, 1, 3}, {1, 2, 1}, {0, 2, 0, 1, 1, 2}},
+    {{70}, {1}, {}, {}, {}},                           // matrix products
+    {{9, 8}, {1, 1}, {}, {}, {}},
+    {{4, 3, 6}, {1, 1, 1}, {}, {}, {}, "SAME_UPPER"},
+    {{9, 8}, {1, 1}, {}, {}, {0, 1, 0, 0}},            // no such
+    {{9, 8}, {1, 1}, {2, 1}, {}, {}},
     {{9, 1}, {3, 1}, {2, 1}, {}, {1, 0, 0, 0}},        // axes of size 1
     {{1, 9}, {1, 3}, {}, {1, 2}, {0, 1, 0, 1}},
     {{1, 1}, {1, 1}, {}, {}, {}},
     {{6, 1, 7}, {3, 1, 2}, {1, 1, 2}, {}, {1, 0, 0, 0, 0, 1}},
     {{1, 6}, {1, 3}, {5, 1}, {}, {1, 0, 0, 0}},        // the one window along the first axis is padding
-    {{5, 5, 5}, {3, 3, 3}, {}, {}, {1, 1, 1, 1, 1, 1}},
-    {{6, 5, 7}, {2, 3, 1}, {2, 1, 3}, {1, 2, 1}, {0, 2, 0, 1, 1, 2}},
 };
+
+constexpr int kProduct = 17;  // the geometry of a matrix product
 
 std::string Describe(const Geometry& g, const Channels& c) {
   return absl::StrCat("[", absl::StrJoin(g.spatial, ","), "] kernel [", absl::StrJoin(g.kernel, ","), "] strides [", absl::StrJoin(g.strides, ","),
@@ -102,8 +109,8 @@ TEST(OnednnConv, ABiasMayComeWithTheRun) {
 
 TEST(OnednnConv, FusedActivations) {
   for (std::string_view activation : kFusableActivations) {
-    for (int g : {1, 4, 6, 15}) {
-      for (int c : {0, 3, 4}) {
+    for (int g : {1, 4, 6, 15, kProduct}) {
+      for (int c : {0, 3, 4, 5}) {
         SCOPED_TRACE(absl::StrCat(std::string(activation), " behind ", Describe(kGeometries[g], kChannels[c])));
         FusedConvAttrs attrs = AttrsOf(kGeometries[g], kChannels[c]);
         attrs.activation = std::string(activation);
@@ -119,13 +126,14 @@ TEST(OnednnConv, FusedActivations) {
 TEST(OnednnConv, NonFiniteNumbersSpreadAlike) {
   for (const std::string activation : {"", "Relu", "LeakyRelu", "Clip", "Sigmoid", "Tanh", "HardSigmoid", "HardSwish"}) {
     for (float special : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
-      for (int c : {0, 4}) {
-        SCOPED_TRACE(absl::StrCat(activation, " of ", special, ", channels ", c));
-        FusedConvAttrs attrs = AttrsOf(kGeometries[4], kChannels[c]);
+      for (const auto& [geometry, c] : {std::pair(4, 0), {4, 4}, {kProduct, 0}, {kProduct, 7}}) {
+        const Geometry& g = kGeometries[geometry];
+        SCOPED_TRACE(absl::StrCat(activation, " of ", special, ", ", Describe(g, kChannels[c])));
+        FusedConvAttrs attrs = AttrsOf(g, kChannels[c]);
         attrs.activation = activation;
         attrs.alpha = activation == "Clip" ? -0.5f : 0.2f;
         attrs.beta = 0.6f;
-        std::vector<Value> inputs = Operands(kGeometries[4], kChannels[c], true);
+        std::vector<Value> inputs = Operands(g, kChannels[c], true);
         inputs[0].tensor().data<float>()[17] = special;
         const bool hides_nan = activation == "Relu" || activation == "Clip" || activation == "HardSigmoid";
         ExpectAgrees({&ops::WeftFusedConv, attrs, inputs, 0b110}, Expect::kTaken, 1e-5, hides_nan);

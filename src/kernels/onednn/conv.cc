@@ -7,6 +7,7 @@
 #include "base/threads.h"
 #include "graph/ops/fused.h"
 #include "graph/ops/spatial.h"
+#include "kernels/onednn/pointwise.h"
 #include "kernels/onednn/primitive.h"
 
 namespace weft::onednn {
@@ -73,6 +74,7 @@ struct Plan : KernelPlan {
   dnnl::memory::desc weights_desc;
   const void* weights = nullptr;
   size_t scratchpad_offset = 0;
+  std::unique_ptr<Pointwise> pointwise;  // instead of all the above
 };
 
 // Strides, dilations as oneDNN counts them (0 is dense), padding in front.
@@ -138,6 +140,16 @@ absl::StatusOr<std::unique_ptr<KernelPlan>> MakePlan(const NodeView& node, Kerne
   const FusedConvAttrs attrs = AttrsOf(node);
   WEFT_ASSIGN_OR_RETURN(const Window window,
                         ResolveWindow(SpecOf(attrs), SpatialDimsOf(*node.inputs[0].type), SpatialDimsOf(*node.inputs[1].type)));
+  const Dims x = *node.inputs[0].type->shape.Concrete(), y = *node.outputs[0].shape.Concrete();
+  if (IsPointwise(window, x, attrs.group) && std::find(y.begin(), y.end(), 0) == y.end()) {
+    auto plan = std::make_unique<Plan>();
+    WEFT_RETURN_IF_ERROR(Guarded([&]() -> absl::Status {
+      WEFT_ASSIGN_OR_RETURN(plan->pointwise, PlanPointwise(node, attrs));
+      return absl::OkStatus();
+    }));
+    plan->workspace_bytes = plan->pointwise->scratchpad.get_size();
+    return plan;
+  }
   Spatial s(window);
   for (int i = 0; i < window.rank(); ++i) {
     // What the last window reaches, which may be less than the padding there is.
@@ -164,6 +176,12 @@ absl::StatusOr<std::unique_ptr<KernelPlan>> MakeTransposedPlan(const NodeView& n
 
 absl::Status Run(RunContext& ctx) {
   const auto* plan = ctx.plan<Plan>();
+  if (plan->pointwise != nullptr) {
+    return Guarded([&] {
+      RunPointwise(*plan->pointwise, ctx);
+      return absl::OkStatus();
+    });
+  }
   if (!plan->primitive) return absl::OkStatus();
   return Guarded([&] {
     const dnnl::engine& engine = CpuEngine();
