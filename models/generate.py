@@ -9,6 +9,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from decoders import tiny_decoder, tiny_decoder_int4
+from quantised import digits_dynamic, digits_qdq, digits_qlinear
+
 
 def skl_rf_digits():
     """A random forest of 100 trees, fitted to the first 1000 of scikit-learn's handwritten digits."""
@@ -57,7 +60,7 @@ def ensemble_attributes(forest):
     return {f"nodes_{name}": v for name, v in nodes.items()} | {f"class_{name}": v for name, v in votes.items()}
 
 
-GENERATORS = {f.__name__: f for f in (skl_rf_digits,)}
+GENERATORS = {f.__name__: f for f in (skl_rf_digits, tiny_decoder, tiny_decoder_int4, digits_dynamic, digits_qdq, digits_qlinear)}
 
 
 def main():
