@@ -112,9 +112,11 @@ Type WithAxis(const Type& type, int axis, Dim dim) {
   return Type::OfTensor(type.dtype, Shape(std::move(dims)));
 }
 
-// The type that holds before the first iteration (the initial value) and behind each.
+// The type that holds before the first iteration (the initial value) and behind each. Of what is optional at first and never afterwards
+// the loop gives the value.
 Type CarriedResult(const Type& carried, const Type& out) {
-  return carried == out ? out : carried;
+  if (carried.kind == Type::Kind::kOptional && out.kind != Type::Kind::kOptional && carried.elem != nullptr) return *carried.elem;
+  return carried;
 }
 
 absl::Status InferLoop(InferContext& ctx) {
@@ -125,7 +127,7 @@ absl::Status InferLoop(InferContext& ctx) {
   std::vector<Type> inputs = {Type::OfTensor(DType::kInt64, Shape(std::vector<Dim>{})), Type::OfTensor(DType::kBool, Shape(std::vector<Dim>{}))};
   for (size_t i = 0; i < carried; ++i) inputs.push_back(ctx.input(static_cast<int>(i) + 2));
   WEFT_ASSIGN_OR_RETURN(const std::vector<Type> outputs, InferCarried(ctx, inputs, 2, carried, 1));
-  if (outputs.size() != 1 + static_cast<size_t>(ctx.num_outputs()) && outputs.size() < 1 + static_cast<size_t>(ctx.num_outputs())) {
+  if (outputs.size() < 1 + static_cast<size_t>(ctx.num_outputs())) {
     return Invalid("body has ", outputs.size(), " outputs, expected ", ctx.num_outputs() + 1);
   }
   for (int i = 0; i < ctx.num_outputs(); ++i) {

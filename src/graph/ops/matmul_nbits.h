@@ -16,7 +16,7 @@ namespace weft {
 struct MatMulNBitsAttrs {
   int64_t K = 0;
   int64_t N = 0;
-  int64_t accuracy_level = 0;  // a permission to compute with less; not used
+  int64_t accuracy_level = 0;  // 4: A may be rounded to 8 bits; the other values are permissions that are not used
   int64_t bits = 4;
   int64_t block_size = 0;
   int64_t weight_prepacked = 0;

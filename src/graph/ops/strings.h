@@ -30,7 +30,7 @@ WEFT_ATTRS(StringSplitAttrs, Field<&StringSplitAttrs::delimiter>("delimiter"), F
 struct RegexFullMatchAttrs {
   std::string pattern;  // of RE2
 };
-WEFT_ATTRS(RegexFullMatchAttrs, RequiredField<&RegexFullMatchAttrs::pattern>("pattern"));
+WEFT_ATTRS(RegexFullMatchAttrs, Field<&RegexFullMatchAttrs::pattern>("pattern"));
 
 // The pool holds n-grams of 1 item, then of 2, ...; those of n items begin at ngram_counts[n - 1]. The i-th of all counts for output
 // ngram_indexes[i].

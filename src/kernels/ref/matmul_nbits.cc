@@ -1,6 +1,8 @@
 // MatMulNBits of the domain com.microsoft: the weights of a few columns of the product are unpacked, multiplied and forgotten.
 #include "graph/ops/matmul_nbits.h"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "kernels/kernel.h"
@@ -41,6 +43,26 @@ struct Weights {
   }
 };
 
+// accuracy_level 4: A in 8 bits, by blocks as the weights are, rounded to the nearest of 255 steps between -max|a| and max|a|. It is a
+// permission to do so; ONNX Runtime takes it for 4 and 8 bits, and models are made and judged with its results.
+template <class T>
+absl::StatusOr<Tensor> InEightBits(const Tensor& a, int64_t k, int64_t block) {
+  WEFT_ASSIGN_OR_RETURN(Tensor rounded, a.Clone());
+  T* const x = rounded.data<T>();
+  ParallelFor(a.size() / k, 8 * k, [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin * k; at < end * k; at += std::min(block, k - at % k)) {
+      const int64_t last = at + std::min(block, k - at % k);
+      T largest = 0;
+      for (int64_t i = at; i < last; ++i) largest = std::max(largest, std::abs(x[i]));
+      const T step = largest / 127;
+      if (step == 0 || !std::isfinite(step)) continue;
+      const T inverse = 1 / step;
+      for (int64_t i = at; i < last; ++i) x[i] = std::nearbyint(x[i] * inverse) * step;
+    }
+  });
+  return rounded;
+}
+
 template <class T>
 absl::Status RunAs(RunContext& ctx) {
   const auto& attrs = ctx.attrs<MatMulNBitsAttrs>();
@@ -58,11 +80,14 @@ absl::Status RunAs(RunContext& ctx) {
       return Invalid("g_idx holds ", weights.groups[k], ", expected a value in [0, ", attrs.blocks() - 1, "]");
     }
   }
-  WEFT_ASSIGN_OR_RETURN(const Tensor a, Widen<T>(ctx.input(0)));                                // [..., K]
+  WEFT_ASSIGN_OR_RETURN(Tensor a, Widen<T>(ctx.input(0)));                                      // [..., K]
   WEFT_ASSIGN_OR_RETURN(const Tensor bias, ctx.HasInput(5) ? Widen<T>(ctx.input(5)) : Tensor());  // [N]
   WEFT_ASSIGN_OR_RETURN(Tensor y, WideOutput<T>(ctx.output(0)));                                // [..., N]
   const int64_t rows = a.size() / attrs.K, k = attrs.K, n = attrs.N;
   if (rows == 0) return absl::OkStatus();
+  if (attrs.accuracy_level == 4 && (attrs.bits == 4 || attrs.bits == 8) && weights.groups == nullptr) {
+    WEFT_ASSIGN_OR_RETURN(a, InEightBits<T>(a, k, attrs.block_size));
+  }
   constexpr int64_t kPanel = gemm_internal::kPanel;
   ParallelFor((n + kPanel - 1) / kPanel, (2 * rows + 8) * kPanel * k, [&](int64_t begin, int64_t end) {
     std::vector<T> panel(kPanel * k);
