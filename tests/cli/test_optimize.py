@@ -1,4 +1,6 @@
 """infer-cli optimize: what it writes is ONNX, computes the same, and keeps what belongs to the user."""
+import os
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -144,3 +146,12 @@ def test_refusals(tmp_path):
     assert "21" in refused(4, "optimize", tmp_path / "m.onnx", "-o", tmp_path / "o.onnx", "--opset", "9")
     assert "cannot be written" in refused(3, "optimize", tmp_path / "m.onnx", "-o", tmp_path / "nowhere" / "o.onnx")
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_only_files_are_replaced(tmp_path):
+    onnx.save(model_of("g (float[2] x) => (float[2] y) { y = Relu (x) }"), tmp_path / "m.onnx")
+    os.mkfifo(tmp_path / "pipe")
+    assert "regular file" in refused(3, "optimize", tmp_path / "m.onnx", "-o", tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()
+    done("optimize", tmp_path / "m.onnx", "-o", tmp_path / "m.onnx")  # over itself
+    done("run", tmp_path / "m.onnx")

@@ -85,14 +85,19 @@ class NewFile {
  public:
   explicit NewFile(fs::path path) : path_(std::move(path)), temporary_(path_) {
     temporary_ += ".part";
-    stream_.open(temporary_, std::ios::binary | std::ios::trunc);
+    // What is there may be replaced if it is a file: a device, pipe or folder of that name would be lost.
+    std::error_code error;
+    const fs::file_status status = fs::status(path_, error);
+    replaceable_ = !fs::exists(status) || fs::is_regular_file(status);
+    if (replaceable_) stream_.open(temporary_, std::ios::binary | std::ios::trunc);
   }
   ~NewFile() {
     std::error_code ignored;
-    if (!done_) fs::remove(temporary_, ignored);
+    if (replaceable_ && !done_) fs::remove(temporary_, ignored);
   }
   std::ofstream& stream() { return stream_; }
   absl::Status Finish() {
+    if (!replaceable_) return Invalid(path_.string(), ": is not a regular file, expected a file to write or a new name");
     stream_.close();
     if (!stream_) return absl::PermissionDeniedError(absl::StrCat(path_.string(), ": cannot be written"));
     std::error_code error;
@@ -106,6 +111,7 @@ class NewFile {
   const fs::path path_;
   fs::path temporary_;
   std::ofstream stream_;
+  bool replaceable_ = false;
   bool done_ = false;
 };
 
