@@ -149,9 +149,9 @@ void AddBench(CLI::App& app, int& exit_code) {
   sub->add_option("--warmup", command->warmup, "runs before the clock starts, besides the first")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  CLI::Option* iters = sub->add_option("--iters", command->iters, "runs to measure (at least 3)")->check(CLI::PositiveNumber);
+  CLI::Option* iters = sub->add_option("--iters", command->iters, "runs to measure (at least 3)")->check(CLI::Range(1, 1000000000));
   sub->add_option("--duration", command->duration_s, "seconds to measure, instead of --iters; at least 3 runs")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1e-6, 1e9))
       ->excludes(iters)
       ->capture_default_str();
   sub->add_option("--concurrency", command->concurrency, "callers at one time on one session")

@@ -96,7 +96,7 @@ void AddCommonOptions(CLI::App& app, CommonOptions& options) {
   app.add_option("--memory-limit", options.memory_limit_bytes, "bytes a plan's arena may take (exit 5 beyond); 0: no limit")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--time-limit", options.time_limit_s, "seconds a run may take (exit 6 beyond); 0: no limit")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 1e9));
   app.add_flag("--reference", options.reference_kernels, "only the plain reference kernels");
   app.add_flag("--check", options.check, "validate every memory plan, and the graph behind every pass");
   app.add_flag("--print-changed", options.print_changed, "print the graph on standard error behind each pass that changed it");

@@ -157,9 +157,9 @@ void AddCompare(CLI::App& app, int& exit_code) {
       ->required();
   sub->add_option("--reference-opt-level", command->reference_opt_level, "--opt-level of the model behind --against; default: as for MODEL")
       ->check(CLI::Range(0, 3));
-  sub->add_option("--rtol", command->rtol, "an element may be off by atol + atol-of-max * max|ref| + rtol * |ref|")->capture_default_str();
-  sub->add_option("--atol", command->atol, "")->capture_default_str();
-  sub->add_option("--atol-of-max", command->atol_of_max, "")->capture_default_str();
+  sub->add_option("--rtol", command->rtol, "an element may be off by atol + atol-of-max * max|ref| + rtol * |ref|")->check(CLI::NonNegativeNumber)->capture_default_str();
+  sub->add_option("--atol", command->atol, "see --rtol")->check(CLI::NonNegativeNumber)->capture_default_str();
+  sub->add_option("--atol-of-max", command->atol_of_max, "see --rtol")->check(CLI::NonNegativeNumber)->capture_default_str();
   AddInputOptions(*sub, command->common);
   AddCommonOptions(*sub, command->common);
   sub->footer("Exit code 1 if an output differs. Infinities and NaN must stand in the same places.");

@@ -71,7 +71,7 @@ int Run(int argc, char** argv) {
     return weft::kUsage;
   }
   std::cout.flush();
-  if (!std::cout) return weft::cli::Fail(absl::InternalError("standard output cannot be written"));
+  if (!std::cout) return weft::cli::Fail(absl::PermissionDeniedError("standard output cannot be written"));
   return exit_code;
 }
 

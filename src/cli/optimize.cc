@@ -1,4 +1,5 @@
 // infer-cli optimize: a model in, an equal and simpler model out.
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -38,6 +39,11 @@ int CountNodes(const Graph& graph) {
 constexpr int64_t kIrOfDefaults = 4;
 
 absl::Status Run(const OptimizeCommand& command) {
+  const std::filesystem::path data = std::filesystem::path(command.output).parent_path() / command.external_data;
+  std::error_code ignored;
+  if (!command.external_data.empty() && std::filesystem::equivalent(data, command.model, ignored)) {
+    return Invalid("--external-data: ", data.string(), " is the model itself");
+  }
   WEFT_ASSIGN_OR_RETURN(Model model, ImportModel(command.model));
   ExportOptions export_options;
   if (model.ir_version >= kIrOfDefaults && !model.overridable.empty()) {

@@ -1,10 +1,15 @@
 #include "cli/tensor_files.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <zip.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -20,13 +25,29 @@
 
 namespace weft::cli {
 
+namespace {
+
+// Does not wait for the other end of a pipe. Null, with errno set, where it cannot be opened.
+std::FILE* OpenRegular(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  return fd < 0 ? nullptr : fdopen(fd, "rb");
+}
+int CloseIfOpen(std::FILE* file) { return file == nullptr ? 0 : std::fclose(file); }
+
+}  // namespace
+
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return Invalid(path, ": is a directory, expected a file");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return absl::NotFoundError(absl::StrCat(path, ": cannot be read: ", std::strerror(errno)));
-  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad()) return Invalid(path, ": cannot be read to its end");
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(OpenRegular(path), &CloseIfOpen);
+  struct stat status = {};
+  if (file == nullptr || fstat(fileno(file.get()), &status) != 0) {
+    return absl::NotFoundError(absl::StrCat(path, ": cannot be read: ", std::strerror(errno)));
+  }
+  if (S_ISDIR(status.st_mode)) return Invalid(path, ": is a directory, expected a file");
+  if (!S_ISREG(status.st_mode)) return Invalid(path, ": is no regular file, expected one");
+  const int64_t memory = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  if (status.st_size > memory / 2) return Exhausted(path, ": has ", status.st_size, " bytes, more than fit this machine's memory");
+  std::string bytes(static_cast<size_t>(status.st_size), '\0');
+  if (std::fread(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) return Invalid(path, ": cannot be read to its end");
   return bytes;
 }
 
@@ -271,16 +292,20 @@ absl::StatusOr<Tensor> TensorFromRaw(std::string_view bytes, const ValueInfo& in
 absl::StatusOr<Value> ReadValueFile(const std::string& path, const ValueInfo& info, const Dims& dims) {
   std::string extension = std::filesystem::path(path).extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return Invalid(path, ": is a directory, expected a file");
+  if (extension != ".npy" && extension != ".npz" && extension != ".pb" && extension != ".bin") {
+    return Invalid(path, ": has the ending '", extension, "', expected .npy, .npz, .pb or .bin");
+  }
   WEFT_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
-  absl::StatusOr<Tensor> tensor = Invalid("has the ending '", extension, "', expected .npy, .npz, .pb or .bin");
   if (extension == ".pb") {
     absl::StatusOr<NamedValue> named = ValueFromProtoBytes(bytes, info.kind);
     if (!named.ok()) return Annotate(named.status(), path);
     return std::move(named->value);
   }
-  if (extension == ".npy") tensor = TensorFromNpy(bytes, info.dtype);
-  if (extension == ".npz") tensor = TensorFromNpz(path, info);
-  if (extension == ".bin") tensor = TensorFromRaw(bytes, info, dims);
+  absl::StatusOr<Tensor> tensor = extension == ".npy"   ? TensorFromNpy(bytes, info.dtype)
+                                  : extension == ".npz" ? TensorFromNpz(path, info)
+                                                        : TensorFromRaw(bytes, info, dims);
   if (!tensor.ok()) return Annotate(tensor.status(), path);
   return Value(*std::move(tensor));
 }

@@ -155,3 +155,12 @@ def test_only_files_are_replaced(tmp_path):
     assert (tmp_path / "pipe").is_fifo()
     done("optimize", tmp_path / "m.onnx", "-o", tmp_path / "m.onnx")  # over itself
     done("run", tmp_path / "m.onnx")
+
+
+def test_weights_never_replace_a_model(tmp_path):
+    model = model_of("g (float[1,64] x) => (float[1,64] y) { y = MatMul (x, w) }")
+    model.graph.initializer.append(numpy_helper.from_array(np.ones((64, 64), np.float32), "w"))
+    onnx.save(model, tmp_path / "m.onnx")
+    assert "both" in refused(3, "optimize", tmp_path / "m.onnx", "-o", tmp_path / "o.onnx", "--external-data", "o.onnx")
+    assert "itself" in refused(3, "optimize", tmp_path / "m.onnx", "-o", tmp_path / "o.onnx", "--external-data", "m.onnx")
+    done("run", tmp_path / "m.onnx")

@@ -1,6 +1,8 @@
 """infer-cli run, bench and inspect: what they print and write."""
 import json
 
+import os
+
 import numpy as np
 import onnx
 import pytest
@@ -206,3 +208,13 @@ def test_inspect_text_is_onnx(model):
 
 def test_inspect_of_an_input_it_lacks(model):
     assert "'z'" in refused(3, "inspect", model, "--shape", "z=1")
+
+
+@pytest.mark.parametrize("name", ["pipe.npy", "pipe.pb", "zero.bin", "memory.npy"])
+def test_inputs_that_are_no_files(tmp_path, model, name):
+    path = tmp_path / name
+    if name.startswith("pipe"):
+        os.mkfifo(path)
+    else:
+        path.symlink_to({"zero": "/dev/zero", "memory": "/proc/self/mem"}[path.stem])
+    refused(3, "run", model, "--input", f"x={path}", "--quiet")

@@ -384,16 +384,24 @@ class Exporter {
     }
   }
 
+  static bool MayBeOutside(const Tensor& tensor) {
+    return tensor.dtype() != DType::kString && static_cast<int64_t>(tensor.bytes()) >= kMinExternal;
+  }
+
   absl::Status Write(onnx::ModelProto& proto, const std::string& path) {
-    const fs::path file(path);
+    std::error_code error, ignored;
+    // Through a symbolic link the file it points to is written.
+    const fs::path file = fs::is_symlink(path, ignored) ? fs::canonical(path, error) : fs::path(path);
+    if (error) return absl::PermissionDeniedError(absl::StrCat(path, ": cannot be written: ", error.message()));
+    if (options_.external_data == file.filename()) return Invalid("the weights and the model are both to be written to ", path);
     std::string beside = options_.external_data;
     if (beside.empty() && constant_bytes_ > kMaxInside) beside = file.filename().string() + ".data";
     std::optional<NewFile> data;
-    if (!beside.empty()) data.emplace(file.parent_path() / beside);
+    const bool outside_any = std::any_of(initializers_.begin(), initializers_.end(), [](const auto& entry) { return MayBeOutside(entry.second); });
+    if (!beside.empty() && outside_any) data.emplace(file.parent_path() / beside);
     int64_t offset = 0;
     for (const auto& [name, tensor] : initializers_) {
-      const bool outside = data && tensor.dtype() != DType::kString && static_cast<int64_t>(tensor.bytes()) >= kMinExternal;
-      if (!outside) {
+      if (!data || !MayBeOutside(tensor)) {
         *top_->add_initializer() = ProtoFromTensor(tensor, name);
         continue;
       }

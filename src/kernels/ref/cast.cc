@@ -141,7 +141,11 @@ absl::Status FromStrings(const Tensor& in, Tensor& out, const CastRules& rules) 
       if (out.dtype() == DType::kInt64 && absl::SimpleAtoi(text, &out.data<int64_t>()[i])) continue;
       if (out.dtype() == DType::kUint64 && absl::SimpleAtoi(text, &out.data<uint64_t>()[i])) continue;
       WEFT_ASSIGN_OR_RETURN(const double value, ParseFloat(text));
-      if (out.dtype() == DType::kInt64) out.data<int64_t>()[i] = ToInteger<int64_t>(value);
+      const bool is_signed = out.dtype() == DType::kInt64;
+      if (is_signed ? !(value >= -0x1p63 && value < 0x1p63) : !(value > -1 && value < 0x1p64)) {
+        return Invalid("'", text, "' is no number of type ", DTypeName(out.dtype()));
+      }
+      if (is_signed) out.data<int64_t>()[i] = ToInteger<int64_t>(value);
       else out.data<uint64_t>()[i] = ToInteger<uint64_t>(value);
     }
     return absl::OkStatus();
